@@ -45,8 +45,17 @@ function shortDefault(preset: JsonValue): string {
 }
 
 function typeOf({ type, enum: values, minimum, maximum }: JsonObject): string {
-  if (Array.isArray(values)) return values.map((value) => `\`${String(value)}\``).join(" or ");
-  const name = typeof type === "string" ? type : Array.isArray(type) ? type.join(" or ") : "";
+  if (Array.isArray(values))
+    return values.map((value) => `\`${JSON.stringify(value).replaceAll('"', "")}\``).join(" or ");
+  const name =
+    typeof type === "string"
+      ? type
+      : Array.isArray(type)
+        ? type
+            .map((one) => JSON.stringify(one))
+            .join(" or ")
+            .replaceAll('"', "")
+        : "";
   if (typeof minimum !== "number" || typeof maximum !== "number") return name;
   return `${name}, ${minimum} to ${maximum}`;
 }

@@ -77,7 +77,7 @@ describe("a person at a terminal", { timeout: 180_000 }, () => {
     session.id,
   ];
 
-  it("is asked by a call that has no kernel to go through, and only a plain yes runs it", async () => {
+  it("is asked by a call without a running kernel, and only a plain `yes` runs it", async () => {
     for (const [key, isMade] of [
       ["d", false],
       ["o", true],
@@ -95,7 +95,7 @@ describe("a person at a terminal", { timeout: 180_000 }, () => {
     }
   });
 
-  it("reads what a command printed as text, with the exit code where that is not 0", async () => {
+  it("shows a command's output as text, with the exit code if it is not 0", async () => {
     const listed = onTerminal(at, callArgs("ls; ls nope"));
     await listed.see("exit code 2");
     assert.equal(await ended(listed.child), 0);
@@ -108,7 +108,7 @@ describe("a person at a terminal", { timeout: 180_000 }, () => {
     assert.deepEqual([piped["exit_code"], objectOf(piped["stdout"])["text"]], [0, "here\n"]);
   });
 
-  it("answers questions of a served kernel as they come, one that ends elsewhere is taken away", async () => {
+  it("decides requests of a served kernel as they arrive, and one decided elsewhere disappears", async () => {
     const serving = await at.serve();
     const watching = onTerminal(at, ["approvals", "watch", "--by", "ada"]);
     await watching.see("watching for questions");
@@ -118,7 +118,7 @@ describe("a person at a terminal", { timeout: 180_000 }, () => {
     await watching.see("d deny");
     const [info] = objectsOf((await at.ask(["approvals", "list"]))["approvals"]);
     await at.ask(["approvals", "deny", textOf(info?.["approval_id"])]);
-    await watching.see("answered elsewhere");
+    await watching.see("decided elsewhere");
     assert.equal(await ended(first), 3);
 
     const second = at.start([...callArgs("mkdir second"), "--json"], { stdin: "" });

@@ -1,21 +1,21 @@
 import { KernelError, type Violation } from "@narthex/contracts";
 
-/** So many are described; the rest is counted. */
+/** Maximum number of problems that are described; further ones are only counted. */
 const MAX_DESCRIBED = 100;
-/** So many are in the message itself. */
+/** Maximum number of problems in the error message itself. */
 const MAX_IN_MESSAGE = 20;
 const MAX_QUOTED = 60;
 const MAX_PATH = 300;
 
 export interface ConfigurationProblem {
   readonly line: number;
-  /** Path of the key; empty if it is the file's. */
+  /** Path of the key; empty for a problem of the whole file. */
   readonly field: string;
   readonly rule: string;
   readonly message: string;
 }
 
-/** Everything that is wrong with one configuration file. */
+/** All problems of one configuration file. */
 export class ConfigurationProblems {
   readonly #file: string;
   readonly #described: ConfigurationProblem[] = [];
@@ -25,7 +25,7 @@ export class ConfigurationProblems {
     this.#file = file;
   }
 
-  /** The description is made only if there is room for it. */
+  /** Adds a problem. The description is created only if there is room for it. */
   add(describe: () => ConfigurationProblem): void {
     this.#count++;
     if (this.#described.length < MAX_DESCRIBED) this.#described.push(describe());
@@ -44,7 +44,7 @@ export class ConfigurationProblems {
   }
 }
 
-/** Text of the user's on one line: what cannot be seen is spelled out, what is long is cut. */
+/** Quotes text of the user on one line: escapes invisible characters and truncates long text. */
 export function quote(text: string, maxLength = MAX_QUOTED): string {
   const characters = Array.from(text.slice(0, 2 * maxLength));
   const isCut = text.length > 2 * maxLength || characters.length > maxLength;

@@ -29,7 +29,7 @@ export interface TextSchema {
   readonly default: string;
 }
 
-/** A section whose keys are names that people choose. */
+/** A section whose keys are names that users choose. */
 export interface MapSchema {
   readonly type: "object";
   readonly description: string;
@@ -38,7 +38,7 @@ export interface MapSchema {
   readonly additionalProperties: SourceSchema;
 }
 
-/** Exactly one of its keys. */
+/** An object with exactly one of the listed keys. */
 export interface SourceSchema {
   readonly type: "object";
   readonly additionalProperties: false;
@@ -82,7 +82,7 @@ export type SettingSchema =
   | EnumSchema
   | ListSchema;
 
-/** Whether its keys are settings with defaults of their own; others are read as a whole. */
+/** Whether the keys of this schema are settings with their own defaults. Other schemas are read as a whole. */
 export function isSection(schema: SettingSchema): schema is SectionSchema {
   return schema.type === "object" && "properties" in schema && schema !== NETWORK_SCHEMA;
 }
@@ -93,7 +93,7 @@ const MB = 1024 * 1024;
 const GB = 1024 * MB;
 
 const PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
-/** A part of a path: anything but `.` and `..`. */
+/** One segment of a path: anything but `.` and `..`. */
 const PART = "(?:[^/.\u0000][^/\u0000]*|\\.[^/.\u0000][^/\u0000]*|\\.\\.[^/\u0000]+)";
 const BYTE = "(?:0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])";
 
@@ -107,7 +107,7 @@ const BUDGET_DESCRIPTIONS: { readonly [D in BudgetDimension]: string } = {
   stored_bytes: "Bytes of content stored.",
 };
 
-/** What `narthex.yaml` may say. Published as `narthex.schema.json`; a test holds the two together. */
+/** Schema of `narthex.yaml`. Published as `narthex.schema.json`; a test keeps the two in sync. */
 export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; readonly title: string } = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "narthex.yaml",
@@ -241,7 +241,7 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
       mode: {
         type: "string",
         description:
-          "enforce: what rules refuse is denied. observe: it is recorded and goes on all the same, and nobody is asked; errors of the policy and protected paths still deny. For a first week.",
+          "enforce: what rules refuse is denied. observe: a denial is recorded and the call goes on, and no approval is requested; errors of the policy and protected paths still deny. For a first week.",
         enum: ["enforce", "observe"],
         default: "enforce",
       },
@@ -265,7 +265,7 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
     vault: {
       type: "string",
       description:
-        "The directory that only `vault_copyto` reads, as an absolute path outside every workspace. Empty is none.",
+        "The directory that only `vault_copyto` reads, as an absolute path outside every workspace. Empty: there is no vault.",
       pattern: `^(?:|(?:/${PART})+)$`,
       default: "",
     },
@@ -290,7 +290,7 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
       elicitation: {
         type: "string",
         description:
-          "never: people answer elsewhere. approvals: a client that can ask its user is asked for approvals too, though whoever answers there may be the agent itself; rules that demand the console are answered nowhere else.",
+          "never: people answer elsewhere. approvals: a client that can ask its user is asked for approvals too, though the agent itself may answer there; rules that require the console are decided nowhere else.",
         enum: ["never", "approvals"],
         default: "never",
       },

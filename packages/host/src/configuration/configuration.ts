@@ -19,17 +19,17 @@ import { DEFAULT_NAMES, DEFAULT_PROTECTED_PATHS } from "../trusted-paths/protect
 import { CONFIGURATION_SCHEMA, isSection, type SettingSchema } from "./configuration-schema.ts";
 import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
 
-/** What `narthex.yaml` says, with a default for all that it does not. */
+/** Contents of `narthex.yaml`, with defaults for everything that it leaves out. */
 export interface Configuration {
-  /** Loopback, always. */
+  /** Always a loopback address. */
   readonly listen: ListenAddress;
   readonly session: {
     readonly ttlMs: number;
-    /** Whether a workspace may hold the code of the kernel that serves it. */
+    /** Whether a workspace may contain the code of the kernel that serves it. */
     readonly ownCode: "refuse" | "allow";
     readonly quarantine: { readonly violations: number; readonly windowMs: number };
   };
-  /** Absent is unlimited. */
+  /** A limit that is absent is unlimited. */
   readonly budgets: BudgetLimits;
   readonly storage: StorageLimits & { readonly sessionBytes: number };
   readonly timeouts: {
@@ -40,7 +40,7 @@ export interface Configuration {
   };
   readonly checkpoints: { readonly everyRecords: number; readonly everyMs: number };
   readonly retention: { readonly maxAgeMs: number; readonly maxBytes: number; readonly everyMs: number };
-  /** Where secrets are found; what they are is read by whoever needs them. */
+  /** Where secrets are found. The values are read only where they are needed. */
   readonly secrets: SecretSources;
   readonly limits: {
     readonly maxInFlightBytes: number;
@@ -48,28 +48,28 @@ export interface Configuration {
   };
   readonly shell: { readonly backend: ShellBackend };
   readonly policy: { readonly mode: PolicyMode };
-  /** Whether MCP clients are asked for approvals, and which tools are listed to them. */
+  /** Whether MCP clients are asked for approvals, and which tools they see in the list. */
   readonly mcp: { readonly elicitation: "never" | "approvals"; readonly tools: "coding" | "all" };
-  /** Servers whose tools sessions can be given. */
+  /** MCP servers whose tools can be given to sessions. */
   readonly mcpServers: ServersSettings;
   readonly network: NetworkSettings;
   readonly webSearch: readonly SearchSettings[];
   readonly inference: readonly InferenceSettings[];
-  /** What agents have no business changing. */
+  /** Paths that agents must not change. */
   readonly protectedPaths: readonly string[];
-  /** What makes a secret of whatever is read from it. */
+  /** Files whose content is treated as secret. */
   readonly secretPaths: readonly string[];
-  /** The directory that only `vault_copyto` reads. */
+  /** Directory that only `vault_copyto` reads. */
   readonly vault: string | undefined;
   readonly viewBytes: number;
 }
 
-/** Values by their path, such as `session.ttl_ms`. They keep the schema. */
+/** Valid values by path, such as `session.ttl_ms`. */
 export type Settings = ReadonlyMap<string, Setting>;
 
 type Setting = string | number | readonly string[];
 
-/** Sections that are no single values. */
+/** Sections that are not made of single values. */
 export interface Sections {
   readonly secrets: SecretSources;
   readonly mcpServers: ServersSettings;
@@ -169,7 +169,7 @@ function requireList(value: Setting | undefined): readonly string[] {
   return Object.freeze([...value]);
 }
 
-/** `default` in the list stands for the names that come with this version. */
+/** Replaces `default` in the list by the names that come with this version. */
 function withDefaultNames(paths: readonly string[]): readonly string[] {
   return Object.freeze([
     ...new Set(paths.flatMap((path) => (path === DEFAULT_NAMES ? DEFAULT_PROTECTED_PATHS : [path]))),

@@ -1,7 +1,7 @@
 import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
 import { DEFAULT_NAMES } from "../trusted-paths/protected-names.ts";
 
-/** The file that `init` writes: every key, explained, at its default. */
+/** The file that `init` writes: every key with an explanation and its default. */
 export const DEFAULT_CONFIGURATION_TEXT = `# Configuration of this kernel. Every key is optional; those below have their default values.
 # The kernel reads this file when it starts. Unknown keys are errors, so that a typing mistake is never silent.
 # Times are in milliseconds, sizes in bytes.
@@ -56,7 +56,7 @@ timeouts:
   idle_ms: 60000
 
 # A kernel that serves signs a checkpoint of its ledger after so many new records, or after so long if there are any,
-# and when it stops. Whoever keeps a checkpoint can be shown later that nothing before it was changed.
+# and when it stops. A person who keeps a checkpoint can later be shown that nothing before it was changed.
 checkpoints:
   every_records: 1000
   every_ms: 60000
@@ -78,8 +78,8 @@ retention:
 secrets: {}
 
 policy:
-  # enforce: what rules refuse is denied. observe: decisions are made and recorded, but what rules refuse goes on all the
-  # same, and nobody is asked; errors of the policy and protected paths still deny. For a first week with an agent.
+  # enforce: calls that rules refuse are denied. observe: decisions are made and recorded, but refused calls go on, and no
+  # approval is requested; errors of the policy and protected paths still deny. For a first week with an agent.
   mode: enforce
 
 # Paths that agents change only if a rule for \`write_protected\` in the policy permits it, in every directory of a
@@ -95,7 +95,7 @@ secret_paths:
 ${DEFAULT_SECRET_PATHS.map((path) => `  - ${path}`).join("\n")}
 
 # A directory of secrets, as an absolute path outside every workspace. Only \`vault_copyto\` reads it, each time after a
-# person said yes; no other tool sees it. Empty is none.
+# person approved it; no other tool sees it. Empty: there is no vault.
 vault: ""
 
 limits:
@@ -111,8 +111,8 @@ shell:
   backend: sandbox
 
 mcp:
-  # never: people answer approvals elsewhere. approvals: an MCP client that can ask its user is asked too. Whoever answers
-  # there may be the agent itself, so allow it only for clients that show such questions to a person. Rules that demand the
+  # never: people answer approvals elsewhere. approvals: an MCP client that can ask its user is asked too. The agent itself may
+  # answer there, so allow it only for clients that show such questions to a person. Rules that demand the
   # console (@approve("console")) are never answered there.
   elicitation: never
   # coding: the list of tools leaves out read_file, echo, hash, artifact_get and artifact_publish, so that it takes less of

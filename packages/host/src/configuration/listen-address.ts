@@ -1,11 +1,11 @@
 export interface ListenAddress {
-  /** An address, never a name; IPv6 without brackets. */
+  /** IP address, never a name; IPv6 without brackets. */
   readonly host: string;
-  /** 0 takes a free one. */
+  /** Port number; 0 chooses a free port. */
   readonly port: number;
 }
 
-/** Says why there is no address. */
+/** Why a text is not a valid address. */
 export interface ListenProblem {
   readonly problem: string;
 }
@@ -14,10 +14,11 @@ const MAX_PORT = 65_535;
 const LOOPBACK_V4 = /^127(?:\.(?:0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])){3}$/;
 
 /**
- * Reads "host:port".
+ * Parses "host:port".
  *
- * SECURITY: what is listened on is readable by whoever reaches it, tokens included, so without TLS it is loopback and
- * nothing else. `localhost` is taken as 127.0.0.1 and not looked up: a name server does not decide who can connect.
+ * SECURITY: without TLS, anyone who can reach the socket can read its traffic, including tokens, so only loopback
+ * addresses are allowed. `localhost` means 127.0.0.1 and is not resolved: a name server must not decide who can
+ * connect.
  */
 export function parseListenAddress(text: string): ListenAddress | ListenProblem {
   const parts = /^(\[[^\]]*\]|[^:]*):([0-9]+)$/.exec(text);

@@ -9,19 +9,21 @@ import { parseConfiguration } from "./parse-configuration.ts";
 export const MAX_CONFIGURATION_BYTES = 1024 * 1024;
 const MAX_PATH = 300;
 
-/** Reads a `narthex.yaml`; where there is none, the defaults hold. Throws CONFIG_INVALID with every problem. */
+/**
+ * Reads a `narthex.yaml`; returns the defaults if the file does not exist. Throws CONFIG_INVALID with every problem.
+ */
 export async function loadConfiguration(path: string): Promise<Configuration> {
   const bytes = await readConfigurationFile(path);
   if (bytes === undefined) return DEFAULT_CONFIGURATION;
   const text = decodeText(bytes, path);
-  // As it is written into a new home, and mostly left: all that it says is the defaults.
+  // Skips parsing for the unchanged file that `init` wrote, which contains only defaults.
   return text === DEFAULT_CONFIGURATION_TEXT ? DEFAULT_CONFIGURATION : parseConfiguration(text, path);
 }
 
 async function readConfigurationFile(path: string): Promise<Uint8Array | undefined> {
   let file: FileHandle | undefined;
   try {
-    // A pipe in the file's place would otherwise wait for a writer.
+    // O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     if (!(await file.stat()).isFile()) throw invalid(path, "is not a file");
     return await readAtMost(file, path);
@@ -29,7 +31,7 @@ async function readConfigurationFile(path: string): Promise<Uint8Array | undefin
     if (isKernelError(cause)) throw cause;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
     if (code !== "ENOENT") throw invalid(path, `cannot be read (${code})`, cause);
-    // A link to nothing is a mistake; taking the defaults would hide it.
+    // A dangling link is a mistake that the defaults would hide.
     if (await lstat(path).catch(() => undefined)) throw invalid(path, "is a link to a file that does not exist", cause);
     return undefined;
   } finally {
@@ -37,7 +39,7 @@ async function readConfigurationFile(path: string): Promise<Uint8Array | undefin
   }
 }
 
-/** Trusts no size that was told before: the file may grow while it is read. */
+/** Does not rely on the size reported earlier: the file may grow while it is read. */
 async function readAtMost(file: FileHandle, path: string): Promise<Uint8Array> {
   const buffer = Buffer.alloc(MAX_CONFIGURATION_BYTES + 1);
   let length = 0;

@@ -1,11 +1,11 @@
 import { isSection, type SectionSchema } from "./configuration-schema.ts";
 
-/** Longer keys are compared by their beginning. */
+/** Only the first characters of longer keys are compared. */
 const MAX_COMPARED = 64;
 
 /**
- * The known key that was most likely meant, as a path: one of the same name anywhere, else the one among the section's
- * own that takes the fewest changes.
+ * Returns the path of the known key that was most likely meant: a key of the same name in any section, else the key of
+ * this section with the smallest edit distance.
  */
 export function nearestKey(key: string, section: SectionSchema, path: string, root: SectionSchema): string {
   const wanted = normalizeKey(key);
@@ -28,7 +28,7 @@ export function joinPath(path: string, key: string): string {
   return path === "" ? key : `${path}.${key}`;
 }
 
-/** `ttlMs`, `ttl-ms` and `TTL_MS` are one word. */
+/** Treats `ttlMs`, `ttl-ms` and `TTL_MS` as the same word. */
 function normalizeKey(key: string): string {
   return key.slice(0, MAX_COMPARED).toLowerCase().replaceAll(/[-_ ]/g, "");
 }
@@ -40,7 +40,7 @@ function listPaths(section: SectionSchema, path: string): string[] {
   });
 }
 
-/** Insertions, deletions and replacements. */
+/** Number of insertions, deletions and replacements between two words. */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {

@@ -3,7 +3,7 @@ import { ConfigurationProblems } from "./configuration-problems.ts";
 import { parseYaml } from "./parse-yaml.ts";
 import { readSettings } from "./read-settings.ts";
 
-/** Reads the text of a `narthex.yaml`. Throws a CONFIG_INVALID that names everything wrong with it. */
+/** Parses the text of a `narthex.yaml`. Throws CONFIG_INVALID with every problem. */
 export function parseConfiguration(text: string, file: string): Configuration {
   const problems = new ConfigurationProblems(file);
   const yaml = parseYaml(text, problems);

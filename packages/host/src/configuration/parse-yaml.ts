@@ -2,22 +2,22 @@ import { CST, type Document, isNode, Lexer, LineCounter, type ParsedNode, parseD
 import { type ConfigurationProblems, quote } from "./configuration-problems.ts";
 
 export interface YamlFile {
-  /** Undefined if the file says nothing. */
+  /** Undefined if the document is empty. */
   readonly root: ParsedNode | undefined;
   lineOf(node: unknown): number;
 }
 
-/** A full configuration has about a hundred. */
+/** A full configuration has about a hundred tokens. */
 const MAX_TOKENS = 10_000;
 const MAX_FLOW_DEPTH = 32;
 const FREE_TOKENS: ReadonlySet<string | null> = new Set(["space", "comment", "newline", "byte-order-mark"]);
 
 /**
- * Parses one YAML 1.2 document. Adds a problem for whatever is not one; then the tree is not to be used.
+ * Parses one YAML 1.2 document. Adds a problem for everything that is invalid; the tree must not be used then.
  *
  * SECURITY: a megabyte of brackets or quotes keeps the parser busy for half a minute, so tokens are counted first.
- * Aliases are never resolved here, so they multiply nothing. Keys are compared by who reads the tree: the parser would
- * compare each with each.
+ * Aliases are never resolved here, so they cannot multiply content. Duplicate keys are detected by the code that reads
+ * the tree: the parser would compare every key with every other.
  */
 export function parseYaml(text: string, problems: ConfigurationProblems): YamlFile | undefined {
   const line = findExcess(text);
@@ -48,7 +48,7 @@ export function parseYaml(text: string, problems: ConfigurationProblems): YamlFi
   };
 }
 
-/** The line where there is too much of it. */
+/** Returns the line on which the document exceeds the limits, if it does. */
 function findExcess(text: string): number | undefined {
   let tokens = 0;
   let depth = 0;

@@ -14,7 +14,7 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
 const FILE = /^\/[^\0]{1,4095}$/u;
 const WORD = /^[^\0]{1,4096}$/u;
 
-/** Reads `secrets`: each name with one place where its value is found. What stands there is never repeated in a problem. */
+/** Reads `secrets`: each name with exactly one source of its value. Problems never quote what is configured there. */
 export function readSecretSources(map: YAMLMap.Parsed, path: string, { add, secrets }: SecretReadingContext): void {
   if (map.items.length > MAX_SECRETS)
     add(map, path, "max_items", () => `\`${path}\` has more than ${MAX_SECRETS} names`);

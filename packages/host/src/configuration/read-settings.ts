@@ -23,7 +23,7 @@ import { readSecretSources } from "./read-secret-sources.ts";
 
 type Node = ParsedNode | null | undefined;
 
-/** Checks a tree against the schema and gives the values that keep it. */
+/** Checks a YAML tree against the schema and returns the valid values. */
 export function readSettings(
   file: YamlFile,
   problems: ConfigurationProblems,
@@ -53,7 +53,7 @@ export function readSettings(
         const nearest = (): string => nearestKey(name, schema, path, CONFIGURATION_SCHEMA);
         add(key, own, "unknown_field", () => `unknown key ${quote(own)}; the nearest known key is \`${nearest()}\``);
       } else {
-        // A value that is not there has no place of its own.
+        // A missing value has no position, so problems refer to its key.
         readSetting(value, known, own, isEmpty(value) ? key : value);
       }
     }
@@ -81,7 +81,7 @@ export function readSettings(
     if (problem !== undefined) {
       add(at, path, problem.rule, () => `\`${path}\` ${problem.message} (found ${describe(node)})`);
     } else if (typeof value === "string" || typeof value === "number") {
-      // A negative zero is zero.
+      // Turns a negative zero into zero.
       settings.set(path, typeof value === "number" ? value + 0 : value);
     }
   }
@@ -96,7 +96,7 @@ export function readSettings(
     for (const item of node.items) {
       const value: unknown = isScalar(item) ? item.value : undefined;
       const fits = typeof value === "string" && new RegExp(items.pattern, "u").test(value);
-      // Counted as the schema counts them.
+      // Counts code points, as JSON Schema does.
       if (fits && Array.from(value).length <= items.maxLength) texts.push(value);
       else
         add(

@@ -10,22 +10,22 @@ import type { Invocation } from "./command.ts";
 import { formatCommandPrefix } from "./command-prefix.ts";
 
 export interface ApprovalNotice {
-  /** The call has its answer: nothing is said any more. */
+  /** Stops the notice; called once the call has its response. */
   stop(): void;
 }
 
-/** A call that ends sooner needs no approval, and does without a second connection. */
+/** A call that ends sooner needs no approval, so no second connection is opened for it. */
 const FIRST_CHECK_MS = 120;
 
 /**
- * Says on the error stream that a call waits for a person, as soon as it does, and how to answer. For a kernel that runs
- * elsewhere: a kernel in this process asks on this terminal, or denies the call at once.
+ * Prints on the error stream that a call waits for an approval, as soon as it does, and how to decide. Only for a
+ * kernel in another process: a kernel in this process asks on this terminal or denies the call at once.
  */
 export function announceApproval(request: ToolRequest, invocation: Invocation): ApprovalNotice {
   const stopping = new AbortController();
   const { signal } = stopping;
   const timer = setTimeout(() => {
-    // A notice that cannot be given must not fail the call.
+    // A failed notice must not fail the call.
     void announce(request, invocation, signal).catch(() => undefined);
   }, FIRST_CHECK_MS);
   return {
@@ -39,7 +39,7 @@ export function announceApproval(request: ToolRequest, invocation: Invocation): 
 async function announce(request: ToolRequest, invocation: Invocation, signal: AbortSignal): Promise<void> {
   const kernel = await tryServicesConnection(invocation.home);
   if (kernel === undefined) return;
-  // An equal call may take the answer that this one waited for: then there is another question.
+  // An equal call may consume the approval that this call waited for; then the kernel creates another approval request.
   let told = "";
   try {
     for await (const { approvals } of followKernelApprovals(kernel, signal)) {
@@ -53,7 +53,7 @@ async function announce(request: ToolRequest, invocation: Invocation, signal: Ab
   }
 }
 
-/** The approval of this call, or of an equal one of the session that this call has joined. */
+/** Whether an approval is that of this call, or of an equal call of the same session that this call has joined. */
 function isAbout(info: ApprovalInfo, { requestId, sessionToken, tool }: ToolRequest): boolean {
   if (!sessionToken.includes(info.sessionId)) return false;
   if (info.requestId === requestId) return true;
@@ -78,7 +78,8 @@ async function printApproval(info: ApprovalInfo, invocation: Invocation, signal:
     approve: `${narthex} approvals approve ${approvalId}`,
     deny: `${narthex} approvals deny ${approvalId}`,
   };
-  // SECURITY: the link signs in its reader. An error stream that is no terminal is often a log that others read.
+  // SECURITY: the link signs in anyone who reads it. An error stream that is not a terminal is often a log that others
+  // can read.
   const link = terminal.errorIsTerminal ? await requestConsoleLink(home).catch(() => undefined) : undefined;
   if (signal.aborted) return;
   if (terminal.json) {

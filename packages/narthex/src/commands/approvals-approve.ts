@@ -9,15 +9,15 @@ import type { OptionReader } from "./option-reader.ts";
 
 export const approvalsApproveCommand: Command = {
   details:
-    "Without an option the yes is good for this very call, once. For the session it covers calls that are alike: the same " +
+    "Without an option the approval is valid once, for exactly this call. For the session it covers similar calls: the same " +
     "program with the same words (the first ones with --words), the same path, or the same input; see `approvals show`. As a " +
-    "rule it is written into the policy. `approvals revoke` takes the longer ones back.",
+    "rule it is written into the policy. `approvals revoke` revokes the longer ones.",
   arguments: [{ name: "<approval>", description: "the approval's id" }],
   options: [
-    { flags: "--session", description: "also what is alike in this session" },
-    { flags: "--words <n>", description: "with --session, for a command: only its first words have to be the same" },
-    { flags: "--rule", description: "write the rule that `approvals show` shows into the policy" },
-    { flags: "--by <name>", description: "who says so (default: your user name)" },
+    { flags: "--session", description: "approve similar calls in this session, too" },
+    { flags: "--words <n>", description: "with --session, for a command: only its first words must be the same" },
+    { flags: "--rule", description: "write the rule that `approvals show` prints into the policy" },
+    { flags: "--by <name>", description: "who approves (default: your user name)" },
   ],
   examples: [
     "narthex approvals approve apr_abcdefghij234567abcd",
@@ -44,9 +44,9 @@ export const approvalsApproveCommand: Command = {
 
 function termOf(options: OptionReader): "once" | "session" | "rule" {
   const [isSession, isRule] = [options.flag("session"), options.flag("rule")];
-  if (isSession && isRule) throw usageError("--session and --rule exclude each other");
+  if (isSession && isRule) throw usageError("--session and --rule cannot be combined");
   const words = options.count("words");
-  if (words !== undefined && !isSession) throw usageError("--words goes with --session");
-  if (words === 0) throw usageError("--words takes a number from 1 on");
+  if (words !== undefined && !isSession) throw usageError("--words requires --session");
+  if (words === 0) throw usageError("--words must be a number of at least 1");
   return isSession ? "session" : isRule ? "rule" : "once";
 }

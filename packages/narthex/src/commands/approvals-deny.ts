@@ -6,7 +6,7 @@ import { printResolution } from "./print-resolution.ts";
 import type { Command } from "./command.ts";
 
 export const approvalsDenyCommand: Command = {
-  details: "The call is denied once; the same call made again is asked about anew.",
+  details: "The call is denied once; the same call made again is a new request.",
   arguments: [{ name: "<approval>", description: "the approval's id" }],
   options: [
     { flags: "--reason <text>", description: "told to the agent" },

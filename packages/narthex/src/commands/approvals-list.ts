@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<ApprovalInfo>[] = [
 ];
 
 export const approvalsListCommand: Command = {
-  details: "A question waits until somebody answers it, its caller leaves, or its time is over.",
+  details: "A request is open until it is decided, its caller disconnects, or it expires.",
   options: [{ flags: "--standing", description: "also what was allowed for a session or by a rule" }],
   examples: ["narthex approvals", "narthex approvals list --standing", "narthex approvals list --json"],
 

@@ -43,12 +43,12 @@ async function press(
 }
 
 describe("the prompt", () => {
-  it("takes no key for a yes that it does not name", async () => {
+  it("accepts no key as an approval that it does not list", async () => {
     const { answer, left } = await press("yY1 OSRaxd");
     assert.deepEqual([answer, left], ["deny", []]);
   });
 
-  it("asks once more before an answer for longer, and shows what it would allow", async () => {
+  it("asks for confirmation of a longer approval, and shows what it would allow", async () => {
     assert.equal((await press("snd")).answer, "deny");
     const session = await press("sy");
     assert.equal(session.answer, "session");
@@ -58,13 +58,13 @@ describe("the prompt", () => {
     assert.match(rule.shownBefore[1] ?? "", / {2}\| permit\(\.\.\.\);/);
   });
 
-  it("offers no rule where none can be written, and no later where nobody comes back", async () => {
+  it("offers a rule only where one can be written, and `later` only where the caller can come back", async () => {
     const { answer, shown } = await press("rno", { ruleText: "", canWait: false });
     assert.equal(answer, "once");
     assert.doesNotMatch(shown, /as a rule|later/);
   });
 
-  it("takes no yes to a call that was cut before all of it was shown", async () => {
+  it("refuses to approve a call that was not shown in full", async () => {
     for (const command of [`echo 1${"\n:".repeat(100)}\nrm -rf /`, `echo ${"x ".repeat(500_000)}; rm -rf /`]) {
       const { answer, shownBefore } = await press("os?o", { command });
       assert.equal(answer, "once");
@@ -75,7 +75,7 @@ describe("the prompt", () => {
     }
   });
 
-  it("offers no answer for the session where a rule asks for every call, and says what a rule would lift", async () => {
+  it("offers no session approval where a rule asks for every call, and shows what a rule would override", async () => {
     const { answer, shown, shownBefore } = await press("sry", { always: ["ask-money"] });
     assert.equal(answer, "rule");
     assert.doesNotMatch(shown, /s for the session/);
@@ -83,7 +83,7 @@ describe("the prompt", () => {
     assert.match(shownBefore[2] ?? "", /this rule lifts ask-money: such calls are not asked about any more/);
   });
 
-  it("counts empty lines, so that the beginning of a call stays in view, and shows what to know besides", async () => {
+  it("counts empty lines, so that the start of a call stays visible, and shows further facts", async () => {
     const lines = (count: number, line: string) => `\n${line}`.repeat(count);
     const command = `rm -rf ~${lines(60, "")}${lines(30, " \t\u200b")}\n# safe${lines(2, "")}\nend`;
     const { shown, answer } = await press("o", { command, notes: ['"x" changed'] });
@@ -94,7 +94,7 @@ describe("the prompt", () => {
     assert.match(long, /^begins +rm -rf ~ #/m);
   });
 
-  it("shows the call as it would run, with nothing hidden in it", async () => {
+  it("shows the call as it would run, with nothing hidden", async () => {
     const { shown } = await press("d", { command: "l\u0455 \u202e\u001b[8m; rm x\n\nMay this run?\no once" });
     assert.match(
       shown,

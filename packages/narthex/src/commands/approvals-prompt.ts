@@ -4,22 +4,25 @@ import type { KeyReader } from "../terminal/key-reader.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { renderApproval, renderTerms } from "./approvals-view.ts";
 
-/** What a person pressed; `later` leaves the question open. */
+/** Decision that the user entered; `later` leaves the approval request pending. */
 export type PromptDecision = "once" | "session" | "rule" | "deny" | "later";
 
 export interface Prompt {
   readonly terminal: Terminal;
   readonly keys: KeyReader;
-  /** Whether the question may be left open. */
+  /** Whether the user may leave the approval request pending. */
   readonly canWait: boolean;
 }
 
-/** So much of a call is shown at once; the rest on demand, and never without saying so. */
+/** Limits of what is shown of a call at first; the rest is shown on demand, and the cut is always stated. */
 const MAX_LINES = 60;
 const MAX_CHARACTERS = 16 * 1024;
 const SETTLE_MS = 500;
 
-/** Shows a question and waits for a key. Rejects when the signal aborts: the question is answered elsewhere, or over. */
+/**
+ * Shows an approval request and waits for a key. Rejects when the signal aborts: the request was resolved elsewhere or
+ * has ended.
+ */
 export async function promptForApproval(
   info: ApprovalInfo,
   { terminal, keys, canWait }: Prompt,
@@ -33,13 +36,13 @@ export async function promptForApproval(
   const first = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
   const isCut = first.length < text.length;
   terminal.note("", paint.bold("May this run?"), first);
-  // SECURITY: what was not shown cannot be agreed to.
+  // SECURITY: a call cannot be approved before all of it was shown.
   let isSeen = !isCut;
   if (isCut) {
     const more = [`${lines.length - first.split("\n").length} more lines`, `${text.length - first.length} characters`];
     terminal.note(paint.red(`cut here: ${more.join(", ")}; press ? to see all of it`));
   }
-  // SECURITY: a key that was meant for the question before this one answers nothing.
+  // SECURITY: a key that was meant for the previous approval request must not decide this one.
   await sleep(SETTLE_MS, undefined, { signal });
   for (;;) {
     const longer = [...(hasSession ? ["s for the session"] : []), ...(hasRule ? ["r as a rule"] : [])];
@@ -59,7 +62,7 @@ export async function promptForApproval(
     }
   }
 
-  /** A longer answer is shown before it is given. */
+  /** Shows what a standing approval would allow and asks for confirmation. */
   async function confirm(terms: readonly string[]): Promise<boolean> {
     terminal.note(...terms, paint.cyan("y yes, so · any other key: back"));
     return (await keys.next(signal)) === "y";

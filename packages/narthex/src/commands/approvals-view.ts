@@ -6,10 +6,10 @@ import { renderFacts } from "../terminal/table.ts";
 import { formatCount, formatCounted, formatDuration, formatTime } from "../terminal/units.ts";
 import { cutText, visible } from "../terminal/visible.ts";
 
-/** More of a call than this is shown only where all of it was asked for. */
+/** Maximum number of characters shown of a call, unless the user asked for all of it. */
 export const MAX_SHOWN_CHARACTERS = 16 * 1024;
 
-/** The call as it would run, whole or up to a bound, and what stands around it. */
+/** Renders the call as it would run, whole or up to `bound`, with the facts about its approval. */
 export function renderApproval(info: ApprovalInfo, paint: Paint, bound?: LineBound): string[] {
   const whole = renderInput(info.input, paint);
   const input = bound === undefined ? whole : boundLines(whole, bound);
@@ -18,7 +18,7 @@ export function renderApproval(info: ApprovalInfo, paint: Paint, bound?: LineBou
     ...input,
     ...info.notes.map((note) => paint.yellow(`note: ${markedLine(note, paint)}`)),
     ...renderFacts([
-      // What stands above may have left the screen by now.
+      // The beginning of the call may have scrolled off the screen by now.
       ...(isLong(input) ? [["begins", summarize(info.input)] as const] : []),
       ["approval", info.approvalId],
       ["session", `${info.sessionId}, request ${info.requestId}`],
@@ -32,7 +32,7 @@ export function renderApproval(info: ApprovalInfo, paint: Paint, bound?: LineBou
   ];
 }
 
-/** Rows of a narrow terminal that a call may take before its beginning is shown once more. */
+/** Maximum number of rows that a call may take on a narrow terminal before its beginning is repeated. */
 const MAX_ROWS = 12;
 const ROW = 80;
 
@@ -40,7 +40,7 @@ function isLong(lines: readonly string[]): boolean {
   return lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(line.length / ROW)), 0) > MAX_ROWS;
 }
 
-/** What the longer answers would allow. */
+/** Renders what a standing approval, for the session or as a rule, would allow. */
 export function renderTerms(info: ApprovalInfo, paint: Paint): string[] {
   const always = info.alwaysRuleIds.map((id) => markedLine(id, paint)).join(", ");
   return [
@@ -54,7 +54,7 @@ export function renderTerms(info: ApprovalInfo, paint: Paint): string[] {
   ];
 }
 
-/** Each field by itself, so that a command is read as it will be run and not as JSON. */
+/** Renders each field separately, so that a command reads as it will run and not as JSON. */
 function renderInput(input: string, paint: Paint): string[] {
   const value = parseJson(input);
   if (!isJsonObject(value)) return renderValue("input", value, paint);
@@ -74,7 +74,7 @@ function renderValue(name: string, value: JsonValue, paint: Paint): string[] {
 
 const MAX_SUMMARY = 72;
 
-/** One line, for a list. Says so where it is cut. */
+/** Summarizes an input in one line for a list, and states when it is cut. */
 export function summarize(input: string): string {
   const value = parseJson(input);
   const [only] = isJsonObject(value) ? Object.values(value) : [];

@@ -43,7 +43,7 @@ async function printRequests(invocation: Invocation): Promise<void> {
   }
 }
 
-/** One question after the other; one that ends elsewhere is taken off the screen's end by the next line. */
+/** Prompts for one approval request at a time. When a request is resolved elsewhere, a note says so. */
 async function promptForRequests(invocation: Invocation): Promise<void> {
   const { terminal, signal } = invocation;
   const keys = await openKeyReader(process.stdin);
@@ -64,7 +64,7 @@ async function promptForRequests(invocation: Invocation): Promise<void> {
         return "later" as const;
       })
       .then((end) => {
-        // What could not be sent is asked again with the next list, if it is still open then.
+        // A decision that could not be sent is asked for again with the next list, if the request is still pending.
         if (end !== "unsent") left.add(next.approvalId);
         asking = undefined;
         if (end !== "unsent") askNext();
@@ -76,7 +76,7 @@ async function promptForRequests(invocation: Invocation): Promise<void> {
       ({ approvals: known, kernel } = list);
       if (asking !== undefined && !known.some(({ approvalId }) => approvalId === asking?.id)) {
         asking.stop.abort();
-        terminal.note(terminal.errorPaint.dim("the question was answered elsewhere, or nobody waits for it any more"));
+        terminal.note(terminal.errorPaint.dim("the request was decided elsewhere, or no caller waits for it any more"));
       }
       askNext();
     }

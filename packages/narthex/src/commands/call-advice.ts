@@ -10,10 +10,10 @@ import { quoteShellWords } from "../connect/program-line.ts";
 import type { CallConnection } from "../connection/kernel-connection.ts";
 import { readJsonText } from "./json-text.ts";
 
-/** A call as it was typed. */
+/** A call as the user typed it. */
 export interface TypedCall {
   readonly tool: string;
-  /** The input as the argument has it; undefined where it came from elsewhere. */
+  /** The input as given in the argument; undefined if it came from a file or standard input. */
   readonly argument: string | undefined;
   readonly input: Uint8Array;
   readonly token: string;
@@ -21,7 +21,7 @@ export interface TypedCall {
   readonly home: string;
 }
 
-/** What to do about a call whose tool or input was typed wrongly: with the tool's own schema, where it is known. */
+/** Returns advice for a call whose tool or input was mistyped, with the tool's own schema where it is known. */
 export async function adviseCall(
   { result }: ToolResponse,
   typed: TypedCall,
@@ -41,14 +41,14 @@ export async function adviseCall(
   );
 }
 
-/** A running kernel has the tools that were there when it started. */
+/** Whether the tool was added to the home: a running kernel only has the tools that were there when it started. */
 async function isStored({ home, tool }: TypedCall): Promise<boolean> {
   const { homePaths, listStoredTools } = await import("@narthex/host");
   const stored = await listStoredTools(homePaths(home).tools).catch(() => undefined);
   return stored?.tools.some(({ declaration }) => declaration.name === tool) === true;
 }
 
-/** The tool that was probably meant. */
+/** Returns the name of the tool that the user probably meant. */
 export async function adviseName(name: string, tools: readonly Pick<ToolInfo, "name">[]): Promise<string> {
   const { nearestName } = await import("@narthex/kernel");
   const near = nearestName(
@@ -62,7 +62,7 @@ export async function adviseName(name: string, tools: readonly Pick<ToolInfo, "n
 function adviseInput({ tool, argument, input }: TypedCall, info: ToolInfo | undefined): string {
   const schema = info === undefined ? undefined : readJsonText(info.inputSchema);
   const isJson = isObject(input);
-  // What is JSON already needs other fields, not quotes.
+  // An argument that is already JSON has the wrong fields, not missing quotes.
   const example = isJsonObject(schema) ? createExample(schema, isJson ? undefined : argument) : undefined;
   const shown =
     example === undefined ? "" : `, such as \`narthex call ${tool} ${quoteShellWords([JSON.stringify(example)])}\``;
@@ -78,7 +78,9 @@ function isObject(input: Uint8Array): boolean {
   }
 }
 
-/** An input that fits the schema: what was typed where that can be read, else a value for each field that is required. */
+/**
+ * Builds an input that fits the schema: from the argument if it can be read, else with a value for each required field.
+ */
 function createExample(schema: JsonObject, argument: string | undefined): JsonObject | undefined {
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"])
@@ -94,7 +96,7 @@ function createExample(schema: JsonObject, argument: string | undefined): JsonOb
   return Object.fromEntries(required.map((name) => [name, sampleValue(properties[name], name)]));
 }
 
-/** Longer text is not repeated as an example. */
+/** Longer arguments are not repeated in an example. */
 const MAX_ARGUMENT = 200;
 
 function isPlain(argument: string | undefined): argument is string {
@@ -106,7 +108,7 @@ function stripQuotes(text: string): string {
   return typeof value === "string" ? value : text;
 }
 
-/** `{path:notes.txt}`, as a shell leaves it when the quotes were forgotten, with its quotes. */
+/** Restores the quotes of `{path:notes.txt}`, which is what a shell leaves when the user forgot to quote the JSON. */
 function restoreQuotes(text: string): JsonObject | undefined {
   if (text.length > MAX_ARGUMENT || !text.startsWith("{")) return undefined;
   const named = text.replaceAll(/([{,]\s*)([A-Za-z_]\w*)\s*:/g, '$1"$2":');

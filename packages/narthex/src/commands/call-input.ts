@@ -4,9 +4,9 @@ import { CommandError } from "../terminal/command-error.ts";
 import type { Invocation } from "./command.ts";
 
 /**
- * The input's bytes: the argument itself, `@FILE`, or `-` for standard input.
+ * Reads the input's bytes: from the argument itself, `@FILE`, or `-` for standard input.
  *
- * Whether they are JSON, and of the right shape, is the kernel's to say: a refusal belongs in the ledger too.
+ * The kernel decides whether they are valid JSON of the right shape, because the refusal belongs in the ledger too.
  */
 export async function readCallInput(argument: string | undefined, invocation: Invocation): Promise<Uint8Array> {
   if (argument === undefined) return utf8("{}");

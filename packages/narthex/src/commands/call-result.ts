@@ -3,23 +3,23 @@ import type { CallConnection } from "../connection/kernel-connection.ts";
 import { decodeText } from "./decode-text.ts";
 import { readJsonText } from "./json-text.ts";
 
-/** Where a call's result is now. */
+/** Where the result of a call was put. */
 export type CallResultPlace =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "file"; readonly path: string }
-  /** Larger than what is printed; it can be read by its hash. */
+  /** In the content store: too large to print, and readable by its hash. */
   | { readonly kind: "store" };
 
 export interface ResultOptions {
   readonly token: string;
-  /** Where the result is to be written; absent to have its bytes. */
+  /** File to write the result to; without it the bytes are returned. */
   readonly out: string | undefined;
 }
 
-/** Results beyond this are not printed. */
+/** Larger results are not printed. */
 const MAX_PRINTED_RESULT_BYTES = 64 * 1024 * 1024;
 
-/** Gets the whole result: from the answer, or, where it was too large for one, from the content store. */
+/** Fetches the whole result: from the response, or from the content store if it was too large for the response. */
 export async function fetchResult(
   success: ToolSuccess,
   kernel: CallConnection,
@@ -31,14 +31,17 @@ export async function fetchResult(
     if (isInline) return { kind: "bytes", bytes: inlineResult };
     if (resultSize > BigInt(MAX_PRINTED_RESULT_BYTES)) return { kind: "store" };
   }
-  // Brings the hash, which a result that came whole in its answer is not checked with.
+  // This module loads the hash function, which is not needed for a result that came whole in its response.
   const { checkHash, collect, saveContent } = await import("./content-output.ts");
   const chunks = isInline ? inlineChunks(inlineResult) : await openResult(hash, kernel, options.token);
   if (options.out !== undefined) return { kind: "file", path: (await saveContent(chunks, options.out, hash)).path };
   return { kind: "bytes", bytes: await collect(checkHash(chunks, hash), MAX_PRINTED_RESULT_BYTES) };
 }
 
-/** The JSON value; the text of a string; of bytes the text, or base64 where they are none. */
+/**
+ * Converts a result to JSON: the JSON value itself, a string's text, or for bytes their text if they are UTF-8 and
+ * base64 otherwise.
+ */
 export function resultToJson(resultType: string, bytes: Uint8Array): JsonValue {
   const text = decodeText(bytes);
   if (text === undefined) return { base64: Buffer.from(bytes).toString("base64") };

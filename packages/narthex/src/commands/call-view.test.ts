@@ -5,7 +5,7 @@ import { resultToJson } from "./call-result.ts";
 import { exitCodeOfResponse, responseToJson } from "./call-view.ts";
 
 describe("responseToJson", () => {
-  it("gives a denial with its rule, code and message", () => {
+  it("prints a denial with its rule, code and message", () => {
     const response = create(ToolResponseSchema, {
       requestId: "r",
       result: { case: "denied", value: { ruleId: "kernel:decide", rationaleCode: "NO_MATCHING_RULE", message: "no" } },
@@ -21,7 +21,7 @@ describe("responseToJson", () => {
     assert.equal(exitCodeOfResponse(response), 3);
   });
 
-  it("gives an error with all its violations", () => {
+  it("prints an error with all its violations", () => {
     const violations = [{ field: "text", rule: "required", message: "is missing" }];
     const response = create(ToolResponseSchema, {
       result: { case: "error", value: { errorCode: "INVALID_INPUT", violations } },
@@ -32,7 +32,7 @@ describe("responseToJson", () => {
     assert.equal(exitCodeOfResponse(response), 4);
   });
 
-  it("gives the result in place of its bytes", () => {
+  it("prints the result in place of its bytes", () => {
     const response = create(ToolResponseSchema, {
       requestId: "r",
       result: {
@@ -49,18 +49,18 @@ describe("responseToJson", () => {
     assert.equal(exitCodeOfResponse(response), 0);
   });
 
-  it("refuses an answer without a result", () => {
+  it("rejects a response without a result", () => {
     assert.throws(() => responseToJson(create(ToolResponseSchema), undefined), { code: "KERNEL_UNREACHABLE" });
     assert.equal(exitCodeOfResponse(create(ToolResponseSchema)), 5);
   });
 });
 
 describe("resultToJson", () => {
-  it("gives bytes that are no text as base64", () => {
+  it("prints binary output as base64", () => {
     assert.deepEqual(resultToJson("binary", Uint8Array.of(255, 0)), { base64: "/wA=" });
   });
 
-  it("gives text as text and JSON as its value", () => {
+  it("prints text as text and JSON as its value", () => {
     assert.equal(resultToJson("string", utf8('{"a":1}')), '{"a":1}');
     assert.equal(resultToJson("stream", utf8("héllo")), "héllo");
     assert.deepEqual(resultToJson("array", utf8("[1,2]")), [1, 2]);

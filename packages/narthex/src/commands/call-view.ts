@@ -25,7 +25,7 @@ import { decodeText } from "./decode-text.ts";
 import { readJsonText } from "./json-text.ts";
 import { readProgramOutput } from "./program-output.ts";
 
-/** The one object `call --json` prints. */
+/** The JSON object that `call --json` prints. */
 export function responseToJson(response: ToolResponse, place: CallResultPlace | undefined): JsonObject {
   const { requestId, result } = response;
   switch (result.case) {
@@ -49,11 +49,14 @@ export function exitCodeOfResponse({ result }: ToolResponse): number {
 
 export interface ResponseDetails {
   readonly place: CallResultPlace | undefined;
-  /** What to do next, where it is known better than by the code. */
+  /** What to do next, where something more specific is known than the code's own advice. */
   readonly next: string | undefined;
 }
 
-/** For people: the result alone on the output stream, everything about the call beside it. */
+/**
+ * Prints a response for people: only the result on the output stream, everything else about the call on the error
+ * stream.
+ */
 export async function printResponse(
   response: ToolResponse,
   { place, next }: ResponseDetails,
@@ -90,7 +93,7 @@ async function printResult(success: ToolSuccess, bytes: Uint8Array, terminal: Te
   }
 }
 
-/** What a program printed is text for a person; every other result is shown as the JSON that it is. */
+/** Prints a program's output as text and every other result as JSON. */
 function printJsonResult(result: JsonValue, terminal: Terminal): void {
   const program = readProgramOutput(result);
   if (program === undefined) return terminal.print(visibleJson(JSON.stringify(result, undefined, 2)));

@@ -77,7 +77,7 @@ export const callCommand: Command = {
         const next = await adviseCall(response, { tool: name, argument, input, token, home }, kernel);
         await printResponse(response, { place, next }, terminal);
       }
-      // In JSON, output that streams is one object a line, and the answer is the last of them.
+      // With JSON, streamed output is one object per line, and the response is the last line.
       else if (streamed) terminal.printJsonLine(responseToJson(response, place));
       else terminal.printJson(responseToJson(response, place));
       return exitCodeOfResponse(response);
@@ -94,7 +94,7 @@ function createChunkPrinter(terminal: Terminal) {
     return terminal.writeBytes(Buffer.from(visibleLines(decoder.decode(chunk, { stream: true }))));
   };
   const printer = {
-    /** Whether the tool gave any output while it ran; one that did not has its result printed at the end. */
+    /** Whether the tool streamed any output; if not, its result is printed at the end. */
     used: false,
     async print(chunk: Uint8Array): Promise<void> {
       printer.used = true;

@@ -11,7 +11,7 @@ import { readCheckpointFile } from "./checkpoint-argument.ts";
 
 const MAX_PROOF_BYTES = 32 * 1024 * 1024;
 
-/** Checks a proof by itself: neither a home nor a kernel is asked. */
+/** Checks a proof on its own, without a home or a kernel. */
 export async function checkProofFile(file: string, { options, terminal }: Invocation): Promise<number> {
   const trust: ProofTrust = {
     key: parseKey(options.text("key")),

@@ -4,10 +4,10 @@ import type { KernelConnection } from "../connection/kernel-connection.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { parseCount } from "../terminal/units.ts";
 
-/** A checkpoint that somebody names: by its size, or by a file in which he kept it. */
+/** A checkpoint named by the user: by its size, or by a file with the checkpoint the user kept. */
 export interface CheckpointArgument {
   readonly size: number;
-  /** What he kept. */
+  /** Text of the kept checkpoint. */
   readonly note: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function readCheckpointArgument(name: string): Promise<CheckpointAr
   return { size: checkpoint.size, note };
 }
 
-/** The text of a file that holds a checkpoint; whether it is one is for others to say. */
+/** Reads a file that should hold a checkpoint. The caller checks whether it does. */
 export async function readCheckpointFile(name: string): Promise<string> {
   return readFile(name).then(
     (bytes) => (bytes.length > MAX_NOTE_BYTES ? "" : bytes.toString("utf8")),
@@ -41,9 +41,9 @@ export async function readCheckpointFile(name: string): Promise<string> {
 }
 
 /**
- * The size, if the ledger knows this very checkpoint.
+ * Returns the size if the ledger has exactly this checkpoint.
  *
- * SECURITY: one of the same size that says something else is exactly what its owner kept it for.
+ * SECURITY: detecting a different checkpoint of the same size is the very reason why users keep checkpoints.
  */
 export async function requireSameCheckpoint(
   { size, note }: CheckpointArgument,

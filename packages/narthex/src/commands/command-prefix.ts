@@ -1,7 +1,7 @@
 import { formatNarthexCommand } from "../connect/narthex-command.ts";
 import type { Invocation } from "./command.ts";
 
-/** What a person types in another terminal to reach the home of this command: `--data` is repeated where it was given. */
+/** Formats what to type in another terminal to reach the home of this command: `--data` is repeated if it was given. */
 export function formatCommandPrefix({
   options,
   environment,

@@ -1,30 +1,30 @@
 import type { CommandEntry } from "./command.ts";
 
-/** Every command, in the order help shows them. A command's file is loaded only when it is typed. */
+/** All commands, in the order in which help shows them. A command's file is loaded only when it is used. */
 export const COMMAND_TREE: readonly CommandEntry[] = [
   {
     name: "serve",
-    summary: "open every door of the kernel and keep them open",
+    summary: "run the kernel with every door open",
     load: async () => (await import("./serve.ts")).serveCommand,
   },
   {
     name: "status",
-    summary: "say which kernel runs, since when, and how many clients it has",
+    summary: "show which kernel runs, since when, and how many clients it has",
     load: async () => (await import("./status.ts")).statusCommand,
   },
   {
     name: "stop",
-    summary: "end the kernel that `narthex mcp` started",
+    summary: "stop the kernel that `narthex mcp` started",
     load: async () => (await import("./stop.ts")).stopCommand,
   },
   {
     name: "console",
-    summary: "print a link that opens the web page: questions to answer, and calls as they happen",
+    summary: "print a sign-in link for the web console: approval requests and live calls",
     load: async () => (await import("./console.ts")).consoleCommand,
   },
   {
     name: "mcp",
-    summary: "give a session's tools to an MCP client over standard input and output",
+    summary: "serve a session's tools to an MCP client over standard input and output",
     load: async () => (await import("./mcp.ts")).mcpCommand,
   },
   {
@@ -34,7 +34,7 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   },
   {
     name: "hook",
-    summary: "decide a client's own tool call, for its hooks",
+    summary: "decide a client's own tool call; for hooks of Claude Code and Cursor",
     load: async () => (await import("./hook.ts")).hookCommand,
   },
   {
@@ -70,42 +70,42 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   },
   {
     name: "lease",
-    summary: "show leases, split them, release and revoke them",
+    summary: "show, delegate, release and revoke leases",
     commands: [
       {
         name: "show",
-        summary: "show a lease: rights, budgets, and what was split off it",
+        summary: "show a lease: rights, budgets and delegated leases",
         load: async () => (await import("./lease-show.ts")).leaseShowCommand,
       },
       {
         name: "delegate",
-        summary: "split a narrower lease off a session's own, for a session of its own",
+        summary: "delegate a narrower lease to a new session",
         load: async () => (await import("./lease-delegate.ts")).leaseDelegateCommand,
       },
       {
         name: "release",
-        summary: "end a lease that was split off a session's own, and get back what it did not spend",
+        summary: "release a delegated lease and return its unspent budget",
         load: async () => (await import("./lease-release.ts")).leaseReleaseCommand,
       },
       {
         name: "revoke",
-        summary: "revoke a lease and all that was split off it",
+        summary: "revoke a lease and every lease delegated from it",
         load: async () => (await import("./lease-revoke.ts")).leaseRevokeCommand,
       },
     ],
   },
   {
     name: "labels",
-    summary: "show a workspace's labels, and take them off",
+    summary: "show and clear the labels of a workspace",
     commands: [
       {
         name: "show",
-        summary: "show the labels in force on a workspace",
+        summary: "show the effective labels of a workspace",
         load: async () => (await import("./labels-show.ts")).labelsShowCommand,
       },
       {
         name: "clear",
-        summary: "take all labels off a workspace, because you have looked",
+        summary: "clear all labels of a workspace after you have reviewed it",
         load: async () => (await import("./labels-clear.ts")).labelsClearCommand,
       },
     ],
@@ -117,7 +117,7 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   },
   {
     name: "tools",
-    summary: "list tools, show what they declare, add and remove your own",
+    summary: "list, show, add and remove tools",
     commands: [
       {
         name: "list",
@@ -136,53 +136,53 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
       },
       {
         name: "trust",
-        summary: "look at what an MCP server changed about its tools, and pin it anew",
+        summary: "review what an MCP server changed about its tools, and trust it again",
         load: async () => (await import("./tools-trust.ts")).toolsTrustCommand,
       },
       {
         name: "remove",
-        summary: "take a tool that was added out of the home",
+        summary: "remove an added tool from the home",
         load: async () => (await import("./tools-remove.ts")).toolsRemoveCommand,
       },
     ],
   },
   {
     name: "generate",
-    summary: "make tools of functions: their TypeScript signatures become schemas",
+    summary: "generate tools from functions: their TypeScript signatures become schemas",
     load: async () => (await import("./generate.ts")).generateCommand,
   },
   {
     name: "policy",
-    summary: "check, try and reload the rules, and explain what they decide",
+    summary: "check, test and reload the rules, and explain decisions",
     commands: [
       {
         name: "check",
-        summary: "check a policy directory and name every problem",
+        summary: "check a policy directory and report every problem",
         load: async () => (await import("./policy-check.ts")).policyCheckCommand,
       },
       {
         name: "test",
-        summary: "try the examples that lie beside the rules",
+        summary: "run the examples that lie beside the rules",
         load: async () => (await import("./policy-test.ts")).policyTestCommand,
       },
       {
         name: "show",
-        summary: "show which policy is in force",
+        summary: "show the policy in force",
         load: async () => (await import("./policy-show.ts")).policyShowCommand,
       },
       {
         name: "reload",
-        summary: "put the policy directory's present state in force",
+        summary: "reload the policy from its directory",
         load: async () => (await import("./policy-reload.ts")).policyReloadCommand,
       },
       {
         name: "explain",
-        summary: "say what would become of a call, and which rules decide",
+        summary: "explain what would be decided about a call, and by which rules",
         load: async () => (await import("./policy-explain.ts")).policyExplainCommand,
       },
       {
         name: "recheck",
-        summary: "make a recorded decision again and compare",
+        summary: "recheck a recorded decision with another engine",
         load: async () => (await import("./policy-recheck.ts")).policyRecheckCommand,
       },
       {
@@ -192,48 +192,48 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
       },
       {
         name: "suggest",
-        summary: "propose the narrowest rules for calls that people approved",
+        summary: "suggest the narrowest rules for calls that people approved",
         load: async () => (await import("./policy-suggest.ts")).policySuggestCommand,
       },
     ],
   },
   {
     name: "approvals",
-    summary: "see what people are asked, and answer",
+    summary: "list approval requests, and decide them",
     defaultCommand: {
       name: "list",
-      summary: "list open questions",
+      summary: "list open approval requests",
       load: async () => (await import("./approvals-list.ts")).approvalsListCommand,
     },
     commands: [
       {
         name: "list",
-        summary: "list open questions",
+        summary: "list open approval requests",
         load: async () => (await import("./approvals-list.ts")).approvalsListCommand,
       },
       {
         name: "show",
-        summary: "show the exact call of one question",
+        summary: "show the exact call of one request",
         load: async () => (await import("./approvals-show.ts")).approvalsShowCommand,
       },
       {
         name: "approve",
-        summary: "say yes: once, for the session, or as a rule",
+        summary: "approve: once, for the session, or as a rule",
         load: async () => (await import("./approvals-approve.ts")).approvalsApproveCommand,
       },
       {
         name: "deny",
-        summary: "say no",
+        summary: "deny",
         load: async () => (await import("./approvals-deny.ts")).approvalsDenyCommand,
       },
       {
         name: "revoke",
-        summary: "take back an answer for a session or a rule",
+        summary: "revoke a standing approval",
         load: async () => (await import("./approvals-revoke.ts")).approvalsRevokeCommand,
       },
       {
         name: "watch",
-        summary: "be asked here, as questions come",
+        summary: "decide requests in this terminal as they arrive",
         load: async () => (await import("./approvals-watch.ts")).approvalsWatchCommand,
       },
     ],
@@ -245,7 +245,7 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   },
   {
     name: "ledger",
-    summary: "read the ledger, verify it, sign it and prove what is in it",
+    summary: "read, verify, sign and export the ledger, and prove what is in it",
     commands: [
       {
         name: "list",
@@ -264,27 +264,27 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
       },
       {
         name: "verify",
-        summary: "check that nothing was changed or removed",
+        summary: "verify that nothing was changed or removed",
         load: async () => (await import("./ledger-verify.ts")).ledgerVerifyCommand,
       },
       {
         name: "checkpoint",
-        summary: "sign for all records so far, and print the signed note",
+        summary: "sign a checkpoint of all records so far, and print it",
         load: async () => (await import("./ledger-checkpoint.ts")).ledgerCheckpointCommand,
       },
       {
         name: "prove",
-        summary: "prove to others that a record is in the ledger, or that nothing before it was changed",
+        summary: "prove to others that a record is in the ledger, or that the ledger has only grown",
         load: async () => (await import("./ledger-prove.ts")).ledgerProveCommand,
       },
       {
         name: "rotate-key",
-        summary: "hand over to a new key that signs checkpoints",
+        summary: "replace the key that signs checkpoints",
         load: async () => (await import("./ledger-rotate-key.ts")).ledgerRotateKeyCommand,
       },
       {
         name: "export",
-        summary: "write the ledger, or a session of it, into one file that proves itself",
+        summary: "export the ledger, or one session, into a file that proves itself",
         load: async () => (await import("./ledger-export.ts")).ledgerExportCommand,
       },
     ],
@@ -296,7 +296,7 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   },
   {
     name: "cas",
-    summary: "put content, get it, and see who holds it",
+    summary: "store and read content by its hash",
     commands: [
       {
         name: "put",
@@ -326,24 +326,24 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
     commands: [
       {
         name: "settle",
-        summary: "say whether a call's effect happened",
+        summary: "record whether a call's effect happened",
         load: async () => (await import("./journal-settle.ts")).journalSettleCommand,
       },
     ],
   },
   {
     name: "undo",
-    summary: "put back what file tools changed",
+    summary: "restore files that file tools changed",
     load: async () => (await import("./undo.ts")).undoCommand,
   },
   {
     name: "erase",
-    summary: "erase content for good, by hash or of a whole session",
+    summary: "erase content permanently, by hash or of a whole session",
     load: async () => (await import("./erase.ts")).eraseCommand,
   },
   {
     name: "gc",
-    summary: "erase what no artifact and no open session needs any more",
+    summary: "erase content that no artifact and no open session needs",
     load: async () => (await import("./gc.ts")).gcCommand,
   },
   {
@@ -353,12 +353,12 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   },
   {
     name: "restore",
-    summary: "make a home of a backup",
+    summary: "restore a home from a backup",
     load: async () => (await import("./restore.ts")).restoreCommand,
   },
   {
     name: "doctor",
-    summary: "try every mechanism of the sandbox and say what this host enforces",
+    summary: "test every mechanism of the sandbox and report what this host enforces",
     load: async () => (await import("./doctor.ts")).doctorCommand,
   },
 ];

@@ -1,47 +1,47 @@
 import type { Terminal } from "../terminal/terminal.ts";
 import type { OptionReader } from "./option-reader.ts";
 
-/** One command: what it takes and what it does. */
+/** A command: its arguments, options and implementation. */
 export interface Command {
-  /** Shown in its help after the summary. */
+  /** Shown in the command's help after the summary. */
   readonly details?: string;
   readonly arguments?: readonly ArgumentDescription[];
   readonly options?: readonly OptionDescription[];
-  /** Lines that can be typed as they are. */
+  /** Command lines that can be copied and run. */
   readonly examples: readonly string[];
-  /** Runs until it is interrupted, and ends with 0 once the reader of its output has left. */
+  /** The command runs until it is interrupted, and exits with 0 once its output pipe is closed. */
   readonly endsOnClosedOutput?: true;
   /** Resolves with the exit code. */
   run(invocation: Invocation): Promise<number>;
 }
 
 export interface ArgumentDescription {
-  /** `<tool>` must be given, `[json]` may be left out. */
+  /** `<tool>` is required, `[json]` is optional. */
   readonly name: string;
   readonly description: string;
 }
 
 export interface OptionDescription {
-  /** Such as `--limit <n>`. */
+  /** For example `--limit <n>`. */
   readonly flags: string;
   readonly description: string;
   readonly repeatable?: boolean;
 }
 
-/** One line of typing, parsed. */
+/** One parsed command line. */
 export interface Invocation {
   readonly arguments: readonly string[];
   readonly options: OptionReader;
-  /** The kernel's home, absolute. */
+  /** Absolute path of the kernel's home. */
   readonly home: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly terminal: Terminal;
   readonly input: AsyncIterable<Uint8Array>;
-  /** Aborts at the first SIGINT or SIGTERM; with `endsWithReader` also once the output's reader has left. */
+  /** Aborts at the first SIGINT or SIGTERM; with `endsOnClosedOutput` also once the output pipe is closed. */
   readonly signal: AbortSignal;
 }
 
-/** A name in the command's tree: loaded only when it is typed. */
+/** An entry in the command tree; its file is loaded only when it is used. */
 export type CommandEntry = CommandLeaf | CommandGroup;
 
 export interface CommandLeaf {
@@ -54,6 +54,6 @@ export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
   readonly commands: readonly CommandLeaf[];
-  /** What the bare name does; without it, the bare name shows help. */
+  /** Command that the bare group name runs; without it, the bare name shows help. */
   readonly defaultCommand?: CommandLeaf;
 }

@@ -1,11 +1,11 @@
 import { usageError } from "../terminal/command-error.ts";
 import type { Invocation } from "./command.ts";
 
-/** Asks whoever sits at the terminal whether to write. */
+/** Asks the user at the terminal whether to write the changes. */
 export async function confirm({ terminal, signal }: Invocation): Promise<boolean> {
   if (terminal.json || !terminal.errorIsTerminal || !process.stdin.isTTY) {
     throw usageError(
-      "nothing was written: nobody can be asked here",
+      "nothing was written: there is no terminal to confirm on",
       "say --yes to write it, or --dry-run to look only",
     );
   }

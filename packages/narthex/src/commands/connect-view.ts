@@ -8,23 +8,23 @@ import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visible } from "../terminal/visible.ts";
 
-/** All that there is to say before and after. */
+/** Everything that is printed before and after the files are written. */
 export interface ConnectionView {
   readonly name: string;
   readonly client: Client;
-  /** Files that change. */
+  /** Files to change. */
   readonly plans: readonly PlannedFile[];
-  /** Files that git is told to ignore. */
+  /** Files to add to git's list of ignored files. */
   readonly ignored: IgnoredFiles | undefined;
   readonly host: string;
   readonly policy: PolicyTable;
   readonly warnings: readonly string[];
-  /** The command line that takes it back. */
+  /** Command line that reverts the changes. */
   readonly undo: string;
   readonly next: readonly string[];
 }
 
-/** What the host and the policy give, every line that changes, and what stays as it is. */
+/** Prints what the host enforces, what the policy decides, every line that changes, and the remaining limitations. */
 export function printDifference(view: ConnectionView, terminal: Terminal): void {
   const { client, plans, ignored, host, policy, warnings } = view;
   const rows = [
@@ -47,7 +47,7 @@ export function printDifference(view: ConnectionView, terminal: Terminal): void 
     for (const line of ignored.lines) terminal.print(`    ${terminal.paint.green(`+ ${visible(line)}`)}`);
   }
   if (plans.length > 0 || ignored !== undefined) terminal.print("");
-  // Before anything is written: what stays open may change the answer.
+  // Printed before anything is written, because the limitations may change the user's mind.
   for (const text of client.limitations) printFacts(terminal, ["stays", text]);
   for (const text of [...warnings, ...policy.notes]) printFacts(terminal, ["beware", text]);
 }

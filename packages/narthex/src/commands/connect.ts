@@ -74,7 +74,7 @@ export const connectCommand: Command = {
   },
 };
 
-/** The same refusal with what to type for this command: a code's own advice is about opening a session. */
+/** Replaces the error's advice, which is about opening a session, with advice for this command. */
 function refusedHere(error: unknown, command: string): unknown {
   if (!isKernelError(error) || error.code !== "WORKSPACE_REFUSED") return error;
   const next = `go to the repository that the agent works in and run \`${command}\` there, or name it with --workspace DIR`;
@@ -128,12 +128,12 @@ async function connect({ name, client, workspace, record }: Connecting, invocati
   return EXIT_OK;
 }
 
-/** Some clients show nothing of a call that waits. */
+/** Some clients do not show that a call waits for an approval. */
 function answerLine(program: string): string {
   return `answer what the agent asks you in another terminal: ${program} approvals watch`;
 }
 
-/** The workspace is named where it is not the current directory. */
+/** The workspace is named unless it is the current directory. */
 function undoLine(program: string, name: string, workspace: string | undefined): string {
   return [
     program,
@@ -149,7 +149,7 @@ async function undo(path: string, invocation: Invocation): Promise<number> {
   const record = await loadRecord(path);
   const plans = record === undefined ? [] : await planUndo(record);
   const isDry = options.flag("dry-run");
-  // Taking back asks nobody: it can be done again.
+  // An undo needs no confirmation, because connecting can be repeated.
   if (record !== undefined && !isDry) await applyUndoPlan(plans, record, path);
   if (terminal.json) terminal.printJson(undoToJson(plans, { isWritten: record !== undefined && !isDry }));
   else printUndo(plans, { isKnown: record !== undefined, isDry }, terminal);

@@ -17,7 +17,7 @@ describe("saveContent", () => {
   });
   after(() => rm(directory, { recursive: true }));
 
-  it("leaves the old file alone when the bytes are not what their hash says", async () => {
+  it("keeps the old file when the bytes do not match their hash", async () => {
     const path = join(directory, "kept");
     await writeFile(path, "old");
     await assert.rejects(saveContent(chunksOf("forged"), path, blake3(utf8("real"))), { code: "CONTENT_DAMAGED" });
@@ -25,13 +25,13 @@ describe("saveContent", () => {
     assert.deepEqual(await readdir(directory), ["kept"]);
   });
 
-  it("says that a directory cannot be written to", async () => {
+  it("reports that a directory cannot be written to", async () => {
     await assert.rejects(saveContent(chunksOf("a"), join(directory, "no", "file"), undefined), {
       code: "INVALID_INPUT",
     });
   });
 
-  it("writes a file of the caller's alone", async () => {
+  it("writes a file that is private to the caller", async () => {
     const path = join(directory, "new");
     const saved = await saveContent(chunksOf("a", "b"), path, blake3(utf8("ab")));
     assert.deepEqual(saved, { path, bytes: 2 });

@@ -8,10 +8,10 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { visibleLines } from "../terminal/visible.ts";
 import { decodeText } from "./decode-text.ts";
 
-/** What a terminal is shown of content; more goes to a file or a pipe. */
+/** Maximum size of content shown on a terminal; larger content needs a file or a pipe. */
 const MAX_SHOWN_BYTES = 1024 * 1024;
 
-/** Writes a file whole or not at all. The file replaces what was there. */
+/** Writes a file atomically, replacing an existing one. */
 export async function saveContent(
   chunks: AsyncIterable<Uint8Array>,
   path: string,
@@ -41,7 +41,7 @@ export async function saveContent(
   }
 }
 
-/** Bytes as they are into a pipe; on a terminal text only, with nothing hidden in it. */
+/** Writes raw bytes to a pipe; on a terminal only text, with control characters made visible. */
 export async function showContent(
   content: ContentStream,
   terminal: Terminal,
@@ -61,7 +61,7 @@ export async function showContent(
   terminal.print(visibleLines(text).replace(/\n$/, ""));
 }
 
-/** All bytes, or an error where there are more than `maxBytes`. */
+/** Collects all bytes; throws if there are more than `maxBytes`. */
 export async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -77,7 +77,7 @@ export async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: numbe
   return Buffer.concat(parts);
 }
 
-/** SECURITY: content is named by its hash; whatever stands between store and reader cannot change it unseen. */
+/** SECURITY: content is named by its hash, so nothing between the store and the reader can change it unnoticed. */
 export async function* checkHash(
   chunks: AsyncIterable<Uint8Array>,
   expectedHash: Uint8Array | undefined,

@@ -8,14 +8,14 @@ export interface ParserOptions {
   readonly tree: readonly CommandEntry[];
   readonly description: string;
   readonly version: string;
-  /** Shown at the end of the help for everything. */
+  /** Printed at the end of the top-level help. */
   epilogue(width: number | undefined): string;
   writeHelp(text: string, kind: "asked" | "needed"): void;
-  /** Called with the chosen command, once it is loaded. */
+  /** Called with the chosen command once it is loaded. */
   run(command: Command, words: readonly string[], values: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-/** A parser that loads a command's file only when that command is typed. */
+/** Creates a parser that loads a command's file only when that command is used. */
 export function createParser(options: ParserOptions): Parser {
   const parser = new Parser("narthex")
     .description(options.description)
@@ -29,7 +29,7 @@ export function createParser(options: ParserOptions): Parser {
     .configureOutput({
       writeOut: (text) => options.writeHelp(text, "asked"),
       writeErr: (text) => options.writeHelp(text, "needed"),
-      // Whoever catches the error reports it.
+      // The caller that catches the error reports it.
       outputError: () => undefined,
     });
   for (const option of GLOBAL_OPTIONS) parser.addOption(createOption(option));
@@ -62,7 +62,7 @@ function describe(parser: Parser, command: Command, options: ParserOptions): voi
   parser.action(() => options.run(command, parser.args, parser.optsWithGlobals()));
 }
 
-/** Width of the stream that help is printed on; undefined if the stream is not a terminal. */
+/** Width of the stream that help is printed on; undefined if it is not a terminal. */
 function columnsOf(isError: boolean): number | undefined {
   const stream = isError ? process.stderr : process.stdout;
   return stream.isTTY ? stream.columns : undefined;
@@ -73,7 +73,7 @@ function createOption({ flags, description, repeatable }: OptionDescription): Op
   if (repeatable === true) {
     return option.argParser((value: string, before: readonly string[] | undefined) => [...(before ?? []), value]);
   }
-  // The value is not repeated here: it may be what nobody should see.
+  // The error does not repeat the value, which may be a secret.
   return option.argParser((value: string, before: unknown) => {
     if (before === undefined) return value;
     throw usageError(`\`${flags}\` is given twice`, "give it once: only one of them could count");

@@ -4,10 +4,10 @@ import type { StoredDecision } from "@narthex/kernel";
 import { CommandError } from "../terminal/command-error.ts";
 
 const FORMAT = "narthex-decisions/1";
-/** The parts that are JSON themselves: kept as text, so that no byte of them changes. */
+/** Fields that are JSON themselves: stored as strings, so that every byte is preserved. */
 const TEXTS = { request: "request", input: "input", policySet: "policy_set", schema: "schema" } as const;
 
-/** Writes everything that is needed to make decisions again elsewhere. Overwrites nothing. */
+/** Writes everything needed to repeat decisions elsewhere. Never overwrites a file. */
 export async function writeDecisions(file: string, decisions: readonly StoredDecision[]): Promise<void> {
   const text = (bytes: Uint8Array): string => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   const json: JsonObject = {
@@ -29,7 +29,7 @@ export async function writeDecisions(file: string, decisions: readonly StoredDec
   }
 }
 
-/** Reads such a file, whoever wrote it. */
+/** Reads a file of decisions, which may come from an untrusted source. */
 export async function readDecisions(file: string): Promise<StoredDecision[]> {
   let json: JsonValue;
   try {

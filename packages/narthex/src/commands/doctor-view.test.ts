@@ -13,15 +13,15 @@ function printed(workspace: string, home = join(homedir(), ".narthex")): string 
   return lines.at(-1);
 }
 
-describe("what doctor prints of an unsafe workspace", () => {
-  it("ends with a command that a shell takes as one, whatever the workspace is called", () => {
+describe("doctor's output for an unsafe workspace", () => {
+  it("ends with a correctly quoted shell command, whatever the workspace's name", () => {
     assert.equal(printed("/w/project"), "narthex doctor --accept /w/project");
     assert.equal(printed("/w/a;id $(id) 'b"), "narthex doctor --accept '/w/a;id $(id) '\\''b'");
     assert.equal(printed("/w/a\u001b[2J"), "narthex doctor --accept '/w/a\\u001b[2J'");
     assert.equal(printed(""), "narthex doctor --accept WORKSPACE");
   });
 
-  it("names the home where it is not the usual one", () => {
+  it("names the home if it is not the default", () => {
     assert.equal(printed("/w/p", "/other home"), "narthex doctor --accept /w/p --data '/other home'");
   });
 });

@@ -45,7 +45,7 @@ const CLASSES: readonly Column<ToolClass>[] = [
   { title: "WHY", narrow: "wrap", value: ({ reasons }) => cutText(reasons.join("; "), MAX_REASONS) },
 ];
 
-/** For people: what holds, what does not, and what that means for tools. */
+/** Prints for people which mechanisms hold, which do not, and what that means for tools. */
 export function printHostReport(report: HostReport, terminal: Terminal): void {
   const { level, problem, mechanisms, toolchains, toolClasses, shellBackend, steps } = report;
   const { paint } = terminal;
@@ -59,7 +59,10 @@ export function printHostReport(report: HostReport, terminal: Terminal): void {
   if (steps.length > 0) terminal.print("", `${paint.dim("next:")} ${terminal.program} doctor --fix`);
 }
 
-/** What to do is long, and for few rows: where the table does not fit with it, it follows the table. */
+/**
+ * The advice in the last column is long and needed by few rows: if the table does not fit with it, the advice is
+ * printed below the table.
+ */
 function printMechanisms(mechanisms: readonly Mechanism[], terminal: Terminal): void {
   const { columns: width } = terminal;
   const whole = renderTable(MECHANISMS, mechanisms);
@@ -72,7 +75,7 @@ function printMechanisms(mechanisms: readonly Mechanism[], terminal: Terminal): 
   if (advised.length > 0) terminal.print("WHAT TO DO", ...renderFacts(advised, width), "");
 }
 
-/** What an administrator has to do, ready to be copied. */
+/** Prints the administrator's steps, ready to be copied. */
 export function printSteps({ steps }: HostReport, terminal: Terminal): void {
   if (steps.length === 0) terminal.print("there is nothing to fix");
   for (const [at, { title, lines }] of steps.entries()) {
@@ -82,15 +85,15 @@ export function printSteps({ steps }: HostReport, terminal: Terminal): void {
 }
 
 interface TypedProgram {
-  /** What a person types to run this program. */
+  /** What to type to run this program. */
   readonly program: string;
   readonly home: string;
 }
 
 /**
- * Workspaces in which no program runs, and what to do about each.
+ * Prints the workspaces in which no program may run, and what to do about each.
  *
- * SECURITY: the name of a workspace may be a stranger's, and the line is copied into a shell.
+ * SECURITY: an attacker may have chosen a workspace's name, and the user copies the line into a shell.
  */
 export function printUnsafe(
   unsafe: readonly UnsafeWorkspace[],

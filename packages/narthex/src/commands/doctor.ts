@@ -58,14 +58,15 @@ export const doctorCommand: Command = {
 
 interface ExaminedWorkspace {
   readonly directory: string;
-  /** Why it is not the current directory. */
+  /** Why the current directory is not examined. */
   readonly note: string;
   remove(): Promise<void>;
 }
 
 /**
- * The directory that is looked at. Root's own directories need to be handed over first, whatever the host enforces: where
- * root did not name one, a fresh workspace is looked at, such as `serve --first-session` makes.
+ * Chooses the directory to examine. A directory owned by root must be handed over before a session can use it, whatever
+ * the host enforces: if root named no directory, a fresh workspace is examined, like one that `serve --first-session`
+ * makes.
  */
 async function chooseWorkspace({ options, environment }: Invocation): Promise<ExaminedWorkspace> {
   const named = options.text("workspace");
@@ -78,12 +79,15 @@ async function chooseWorkspace({ options, environment }: Invocation): Promise<Ex
   return {
     directory: fresh,
     note: `looking at a fresh workspace: \`${directory}\` is root's, and a session on it needs --adopt (--workspace . looks at it)`,
-    // SECURITY: it belongs to the user that programs run as, so root removes nothing below it by its path.
+    // SECURITY: the directory belongs to the user that programs run as, so root removes nothing below it by path.
     remove: () => rmdir(fresh).catch(() => undefined),
   };
 }
 
-/** The kernel, if one runs, finds it when a program is next started there, and records who said so. */
+/**
+ * Accepts an unsafe workspace. A running kernel sees this when it next starts a program there, and records who accepted
+ * it.
+ */
 async function accept({ home, options, terminal }: Invocation, named: string): Promise<number> {
   const { acceptWorkspace, homePaths } = await import("@narthex/host");
   const by = options.text("by") ?? loginName();

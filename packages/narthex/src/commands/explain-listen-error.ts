@@ -4,11 +4,11 @@ import { CommandError } from "../terminal/command-error.ts";
 export interface ListenSource {
   /** The address was given with --listen. */
   readonly isTyped: boolean;
-  /** The configuration that names it otherwise. */
+  /** The configuration file that names the address otherwise. */
   readonly file: string;
 }
 
-/** Why the address cannot be listened on, with advice about the place where it was given. */
+/** Explains why the address cannot be listened on, with advice that names the place where it was configured. */
 export function explainListenError(error: unknown, { isTyped, file }: ListenSource): unknown {
   if (!isKernelError(error)) return error;
   const place = isTyped

@@ -1,6 +1,6 @@
 import type { CommandEntry } from "./command.ts";
 
-/** The leading words of a command line that name a command. */
+/** Returns the leading words of a command line that name a command. */
 export function findCommandWords(argv: readonly string[], tree: readonly CommandEntry[]): string[] {
   const words = argv.filter((word, at) => !word.startsWith("-") && argv[at - 1] !== "--data");
   const entry = tree.find(({ name }) => name === words[0]);

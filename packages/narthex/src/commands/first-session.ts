@@ -10,8 +10,8 @@ export interface FirstSession {
 }
 
 /**
- * A session to try the kernel with: the one of the last run while it is open and its workspace is there, else a new one
- * on a fresh workspace outside the home. Commands that name no session use it.
+ * Opens a session for trying out the kernel: the one of the previous run if it is still open and its workspace exists,
+ * else a new one with a fresh workspace outside the home. Commands that name no session use it.
  */
 export async function openFirstSession(kernel: OpenedKernel, environment: NodeJS.ProcessEnv): Promise<FirstSession> {
   const place = kernel.home.paths.firstSession;

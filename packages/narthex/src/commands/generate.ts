@@ -52,7 +52,7 @@ export const generateCommand: Command = {
 };
 
 interface Module {
-  /** As it was called. */
+  /** Output file as the user named it. */
   readonly output: string;
   readonly text: string;
 }
@@ -68,7 +68,7 @@ function findOutput(files: ReadonlyMap<string, string>, given: string | undefine
   return output;
 }
 
-/** SECURITY: where Narthex has none of its own, what is installed in the directory that the command is run in is run. */
+/** SECURITY: if Narthex has no compiler of its own, this runs the one installed in the current directory. */
 function findCompiler() {
   const compiler = loadCompiler([process.cwd()]);
   if (compiler !== undefined) return compiler;

@@ -4,14 +4,17 @@ import { basename, dirname, join } from "node:path";
 import { GENERATED_MARK } from "@narthex/agent/generate";
 import { usageError } from "../terminal/command-error.ts";
 
-/** What is in a generated module; undefined if there is none. A file that somebody wrote is not touched. */
+/**
+ * Reads a generated module; returns undefined if none exists. Throws if the file was not generated, so that
+ * hand-written files are never overwritten.
+ */
 export async function readGenerated(path: string): Promise<string | undefined> {
   const text = await readExisting(path);
   if (text === undefined || text.startsWith(GENERATED_MARK)) return text;
   throw usageError(`\`${path}\` is there and was not generated`, "choose another name with --out");
 }
 
-/** All of it, or what was there before, whose mode it keeps. */
+/** Writes a file atomically, keeping the mode of the file it replaces. */
 export async function writeGenerated(path: string, text: string): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
   try {

@@ -1,6 +1,6 @@
 import { countCharacters, wrapWords } from "../terminal/wrap-words.ts";
 
-/** A command to type, and what it does. */
+/** A command line and a comment on what it does. */
 type CommentedCommand = readonly [command: string, comment: string];
 
 const FIRST_COMMANDS: readonly CommentedCommand[] = [
@@ -20,7 +20,7 @@ const EXIT_CODES =
   "10 replay or what-if differs, 20 ledger broken, 30 ledger unreadable. They stay the same if the reader of the output " +
   "leaves early, as `| head -1` does; commands that run until they are interrupted then end with 0.";
 
-/** Below the list of all commands. `width` is that of the terminal. */
+/** Text below the list of all commands. `width` is the width of the terminal. */
 export function helpEpilogue(width: number | undefined): string {
   const label = "Exit codes: ";
   const room = Math.min(width ?? WIDE, WIDE) - label.length;
@@ -37,22 +37,22 @@ export function helpEpilogue(width: number | undefined): string {
   ].join("\n");
 }
 
-/** Below the help of a command: lines that are too long are broken as a shell takes them. */
+/** Lines below the help of a command; long lines are continued with a backslash, as a shell accepts them. */
 export function exampleLines(examples: readonly string[], width: number | undefined): string {
   const heading = examples.length === 1 ? "Example" : "Examples";
   const lines = examples.flatMap((example) => continuedLines(example, width));
   return `\n${heading}:\n${lines.join("\n")}`;
 }
 
-/** Text is not made wider than this, however wide the terminal is. */
+/** Maximum width of text, however wide the terminal is. */
 const WIDE = 100;
 const INDENT = 2;
-/** Before a command, `$ `; before the lines on which it goes on, as much again. */
+/** Width of `$ ` before a command; continuation lines are indented by the same amount. */
 const PROMPT = 2;
-/** After a line that is continued, ` \`. */
+/** Width of ` \` at the end of a continued line. */
 const CONTINUED = 2;
 
-/** A comment stands beside its command, or above it where the line would be too long. */
+/** Puts each comment beside its command, or above it if the line would be too long. */
 function commentedLines(commands: readonly CommentedCommand[], width: number | undefined): string[] {
   const widest = Math.max(...commands.map(([command]) => command.length));
   const lines = commands.map(([command, comment]) => `  $ ${command.padEnd(widest)}   # ${comment}`);
@@ -63,7 +63,7 @@ function commentedLines(commands: readonly CommentedCommand[], width: number | u
 function continuedLines(command: string, width = Number.POSITIVE_INFINITY): string[] {
   const room = width - INDENT - PROMPT - CONTINUED;
   const lines: string[] = [];
-  // A text in quotes is one word, and an option stays with its value.
+  // A quoted string is one word, and an option is not separated from its value.
   for (const word of command.match(/(?:--[\w-]+ )?(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []) {
     const last = lines.at(-1);
     if (last === undefined || countCharacters(last) + 1 + countCharacters(word) > room) lines.push(word);

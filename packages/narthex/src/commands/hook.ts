@@ -29,7 +29,7 @@ export const hookCommand: Command = {
       ask: (use) => askKernel(invocation, use),
     });
     terminal.printJsonLine(response);
-    // What still goes on would keep the client waiting.
+    // Work that is still running would keep the client waiting.
     if (isTimedOut) process.exit(EXIT_OK);
     return EXIT_OK;
   },
@@ -47,6 +47,6 @@ async function askKernel(
 
 function parseClient(name: string): HookClient {
   if (name === "claude" || name === "cursor") return name;
-  // Exit code 2 of a usage error means no to every client.
+  // Every client treats exit code 2, the code of a usage error, as a denial.
   throw usageError(`there is no hook for \`${name.slice(0, 60)}\`; name claude or cursor`);
 }

@@ -17,7 +17,7 @@ function leavesOf(
   });
 }
 
-test("every command takes --json, before and after what it is given", async () => {
+test("every command accepts --json, before and after its arguments", async () => {
   const leaves = leavesOf(COMMAND_TREE);
   assert.ok(leaves.length > 20, "the commands were found");
   for (const [words, leaf] of leaves) {

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@narthex/contracts";
 
-/** The value of JSON text that came from a kernel; text that is none stays text. */
+/** Parses JSON text from a kernel; returns text that is not JSON unchanged. */
 export function readJsonText(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
@@ -9,13 +9,13 @@ export function readJsonText(text: string): JsonValue {
   }
 }
 
-/** JSON with a space after each comma, where it can be broken into lines that fit. */
+/** Formats JSON with a space after each comma, so that it can be wrapped. */
 export function spacedJson(value: JsonValue): string {
   if (typeof value === "string") return value;
-  // One member to a line: a line feed or a quote in a text is escaped.
+  // One member per line: line feeds and quotes inside strings are escaped.
   const lines = JSON.stringify(value, undefined, 1).split("\n");
   return lines.map((line) => line.trim().replace(MEMBER, "$1:").replace(/,$/, ", ")).join("");
 }
 
-/** A member's name and what separates it from its value. */
+/** Matches a member's name and the separator before its value. */
 const MEMBER = /^("(?:[^"\\]|\\.)*"): /;

@@ -1,7 +1,7 @@
 import { isKernelError } from "@narthex/contracts";
 import { CommandError } from "../terminal/command-error.ts";
 
-/** A directory that was refused is no session's here: says what helps with labels. */
+/** Replaces the advice about sessions of a WORKSPACE_REFUSED error with advice about labels. */
 export function explainRefusedDirectory(error: unknown): never {
   if (!isKernelError(error) || error.code !== "WORKSPACE_REFUSED") throw error;
   throw new CommandError(error.code, error.message, {

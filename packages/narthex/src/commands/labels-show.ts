@@ -8,7 +8,7 @@ import { explainRefusedDirectory } from "./labels-refusal.ts";
 
 export const labelsShowCommand: Command = {
   details:
-    "Labels of a directory hold in what contains it and in what lies in it. Whoever works there carries them from then on.",
+    "The labels of a directory apply to the directories around it and below it. A session that works there carries them from then on.",
   arguments: [{ name: "<workspace>", description: "the directory" }],
   examples: ["narthex labels show ~/project"],
 

@@ -42,11 +42,12 @@ export const leaseDelegateCommand: Command = {
     const labels = options.texts("label");
     const contentHashes = options.texts("grant").map((hash) => parseContentHash(hash, "--grant"));
     const { sessionId: parentSessionId, token: parentToken } = await readSessionReference(invocation);
-    // What a session may name is its own to hand on.
+    // Only a session can grant content that it may name.
     if (contentHashes.length > 0 && parentToken === undefined) {
       throw usageError("--grant needs the session's own token: give it by --session @FILE or NARTHEX_TOKEN");
     }
-    // SECURITY: rules go by the agent's name, so a session cannot choose its child's; who owns the home can.
+    // SECURITY: rules depend on the agent's name, so a session cannot choose the name of its child; the owner of the
+    // home can.
     if (contentHashes.length > 0 && agent !== undefined) {
       throw usageError("--grant is the session's to give, --agent the home owner's: they cannot be said together");
     }

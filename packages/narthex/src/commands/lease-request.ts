@@ -29,7 +29,7 @@ export const LEASE_OPTIONS: readonly OptionDescription[] = [
   { flags: "--ttl <duration>", description: "how long it may last, such as 30m (default: as long as the parent's)" },
 ];
 
-/** The lease that a command's options ask for, as JSON text. */
+/** Builds the lease that a command's options request, as JSON text. */
 export async function readLeaseRequest(options: OptionReader): Promise<string> {
   const file = await readLease(options.text("lease"));
   const tools = options.texts("tools").flatMap((list) => list.split(","));

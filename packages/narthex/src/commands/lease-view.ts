@@ -2,7 +2,7 @@ import { type JsonObject, type LeaseInfo, LeaseInfoSchema } from "@narthex/contr
 import { messageToJson } from "../terminal/message-json.ts";
 import { readJsonText, spacedJson } from "./json-text.ts";
 
-/** A lease as scripts see it: the message's fields, with the lease itself and the budgets as JSON values. */
+/** Converts a lease for scripts: the message's fields, with the lease itself and the budgets as JSON values. */
 export function leaseToJson(lease: LeaseInfo): JsonObject {
   return {
     ...messageToJson(LeaseInfoSchema, lease),
@@ -11,7 +11,7 @@ export function leaseToJson(lease: LeaseInfo): JsonObject {
   };
 }
 
-/** A lease as people see it. */
+/** Describes a lease for people. */
 export function leaseFacts(lease: LeaseInfo): (readonly [string, string])[] {
   return [
     ["lease", lease.leaseId],

@@ -6,9 +6,9 @@ import type { Command } from "./command.ts";
 
 export const ledgerCheckpointCommand: Command = {
   details:
-    "A checkpoint is a signed statement of how many records there are, and of the root of the tree over them. Whoever keeps " +
-    "it can be shown later that nothing before it was changed. Where nothing is new, the newest one is printed again. A " +
-    "kernel that serves signs by itself as well; `checkpoints` in narthex.yaml says when.",
+    "A checkpoint is a signed statement of the number of records and the root of the Merkle tree over them. A person who keeps " +
+    "it can later be shown that nothing before it was changed. If there are no new records, the newest checkpoint is printed again. A " +
+    "serving kernel also signs by itself; see `checkpoints` in narthex.yaml.",
   examples: ["narthex ledger checkpoint", "narthex ledger checkpoint > kept-elsewhere.note"],
 
   async run(invocation) {

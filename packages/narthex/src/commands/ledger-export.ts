@@ -45,7 +45,7 @@ async function* exportHome(request: ConnectionRequest, sessionId: string): Async
   }
 }
 
-/** A file that is not finished does not stay. */
+/** Writes a bundle and removes the file again if it cannot be completed. */
 async function writeBundleFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const file = await open(path, "wx", 0o600).catch((cause: unknown) => {
     throw new CommandError("INVALID_INPUT", `\`${path}\` cannot be written`, {

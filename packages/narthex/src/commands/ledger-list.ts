@@ -10,7 +10,7 @@ import { createRecordMatcher, FILTER_OPTIONS, readRecordFilter, type RecordFilte
 import { decodeRecord, recordToJson, type RecordView } from "./record-view.ts";
 
 const DEFAULT_LIMIT = 50;
-/** As many as the kernel gives at once. */
+/** Maximum number of records that the kernel returns at once. */
 const PAGE = 1000;
 
 export const ledgerListCommand: Command = {
@@ -51,10 +51,10 @@ export const ledgerListCommand: Command = {
   },
 };
 
-/** Sessions whose agents are known to a filter. */
+/** Maximum number of sessions whose agents a filter knows. */
 const MAX_SESSIONS = 100_000;
 
-/** Reads the ledger forward and keeps what matches: the first of it with --from, the last of it without. */
+/** Reads the ledger forward and keeps matching records: the first ones with --from, the last ones without. */
 async function readFiltered(
   kernel: KernelConnection,
   query: RecordsQuery,

@@ -20,7 +20,7 @@ export const ledgerProveCommand: Command = {
       flags: "--checkpoint <size-or-file>",
       description: "the checkpoint that covers the record (default: the newest)",
     },
-    { flags: "--without-record", description: "leave the record itself out, for somebody who has it" },
+    { flags: "--without-record", description: "leave the record itself out, for a reader who already has it" },
     { flags: "--from <size-or-file>", description: "the older checkpoint" },
     { flags: "--to <size-or-file>", description: "the newer checkpoint (default: the newest)" },
     { flags: "--check <file>", description: "check this proof; needs --key, and neither a home nor a kernel" },
@@ -91,7 +91,7 @@ async function proveRecord(record: string, invocation: Invocation): Promise<numb
   return EXIT_OK;
 }
 
-/** A record that is too new is signed for, if nobody named the checkpoint. */
+/** Signs a checkpoint if no checkpoint covers the record yet, unless the user named a checkpoint. */
 async function proveAfterSigning<T>(kernel: KernelConnection, maySign: boolean, prove: () => Promise<T>): Promise<T> {
   try {
     return await prove();

@@ -7,12 +7,12 @@ import type { Command } from "./command.ts";
 
 export const ledgerRotateKeyCommand: Command = {
   details:
-    "The key in use signs a last checkpoint, then a note that names the new key, which signs that note as well and the next " +
-    "checkpoint. All of it is in the ledger, and the notes are in `log/keys`, so that whoever trusts the first key can " +
-    "follow. The old private key is deleted. Where it is gone already, as in a home that was restored without its keys, --lost begins " +
-    "a new one that nothing vouches for: whoever trusts the old key is told so by `ledger verify --key`, and has to be told the new one " +
-    "by a way that he trusts. What is left in the place of the old key is kept beside it, as `log-signing-key.lost.pem`.",
-  options: [{ flags: "--lost", description: "the key in use is gone: begin another without a hand-over" }],
+    "The current key signs a last checkpoint and a note that names the new key; the new key signs that note as well, and the next " +
+    "checkpoint. All of it is in the ledger, and the notes are in `log/keys`, so that a reader who trusts the first key can " +
+    "follow. The old private key is deleted. If it is lost already, as in a home that was restored without its keys, --lost starts " +
+    "a new key that nothing vouches for: `ledger verify --key` reports that to readers who trust the old key, and they must learn the " +
+    "new one through a channel that they trust. A damaged old key is kept beside the new one, as `log-signing-key.lost.pem`.",
+  options: [{ flags: "--lost", description: "the current key is lost: start another one without a hand-over" }],
   examples: ["narthex ledger rotate-key", "narthex ledger rotate-key --lost"],
 
   async run(invocation) {

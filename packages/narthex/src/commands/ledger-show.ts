@@ -30,12 +30,12 @@ export const ledgerShowCommand: Command = {
   },
 };
 
-/** Beyond this the input is named by its hash alone. */
+/** Larger inputs are shown only as their hash. */
 const MAX_INPUT_BYTES = 1024 * 1024;
-/** Of an input so much is printed; --json gives all of it. */
+/** Maximum number of characters printed of an input; --json prints all of it. */
 const MAX_SHOWN_CHARACTERS = 16 * 1024;
 
-/** The call's input, where this record holds it and it was not erased. */
+/** Reads the call's input, if this record holds it and it was not erased. */
 async function readInput({ content }: RecordView, kernel: KernelConnection): Promise<Uint8Array | undefined> {
   const item = content?.items.find(({ role }) => role === ContentRole.INPUT);
   const isThere = item?.place === ContentPlace.ROW || item?.place === ContentPlace.FILE;
@@ -101,7 +101,7 @@ function printRecord(
   );
 }
 
-/** Inside the indentation of an entry. */
+/** Width available inside the indentation of an entry. */
 function inner({ columns }: Terminal): number | undefined {
   return columns === undefined ? undefined : columns - 2;
 }

@@ -14,17 +14,17 @@ import { printVerifyReport } from "./verify-view.ts";
 
 export const ledgerVerifyCommand: Command = {
   details:
-    "Reads every record and all content again, with code of its own, and checks hashes, order, commitments, proofs of " +
-    "decisions and the signed checkpoints of the log. Integrity: nothing that is there was changed. Completeness: nothing is " +
-    "missing. Whoever can write the whole home could have written all of it anew: --key and --checkpoint say what you know of it " +
-    "from elsewhere. With --resume, records that an earlier run with --resume found sound are not read again, and the report says so: " +
-    "a change of them since then is found only once a newer checkpoint covers it. Exit code 20 means broken, 30 unreadable.",
+    "Reads every record and all content with a verifier of its own, and checks hashes, order, commitments, proofs of " +
+    "decisions and the signed checkpoints of the Merkle tree. Integrity: nothing in the ledger was changed. Completeness: nothing is " +
+    "missing. An attacker who can write the whole home could have rewritten all of it: --key and --checkpoint supply what you know from " +
+    "elsewhere. With --resume, records that an earlier run with --resume found sound are not read again, and the report says so: " +
+    "a later change of them is found only once a newer checkpoint covers it. Exit code 20 means broken, 30 unreadable.",
   arguments: [{ name: "[bundle]", description: "a file that `ledger export` wrote, instead of the home's ledger" }],
   options: [
-    { flags: "--key <verifier-key>", description: "the key that signs the log, or did when you were told it" },
+    { flags: "--key <verifier-key>", description: "the verifier key of the ledger, as you learned it earlier" },
     {
       flags: "--checkpoint <file>",
-      description: "a checkpoint that you kept; finds a ledger that was put back or forked",
+      description: "a checkpoint that you kept; detects a ledger that was rolled back or forked",
       repeatable: true,
     },
     {
@@ -33,11 +33,11 @@ export const ledgerVerifyCommand: Command = {
     },
     {
       flags: "--resume",
-      description: "go on from where the last run with --resume ended, and remember where this one ends",
+      description: "continue from where the last run with --resume ended, and remember where this one ends",
     },
     {
       flags: "--memory <file>",
-      description: "where --resume remembers (default: in the state directory of whoever runs this, for this home)",
+      description: "where --resume keeps its state (default: your state directory, one file for each home)",
     },
   ],
   examples: [
@@ -71,7 +71,7 @@ export const ledgerVerifyCommand: Command = {
   },
 };
 
-/** Of no use to whoever reads the report, and long. */
+/** Removes the verification state, which is long and useless to readers of the report. */
 function omitVerificationState({ verified: _verified, ...shown }: JsonObject): JsonObject {
   return shown;
 }

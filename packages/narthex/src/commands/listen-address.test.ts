@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
 
 describe("parseListenAddress", () => {
-  it("refuses what is no address", () => {
+  it("rejects an invalid address", () => {
     for (const text of [
       "",
       "7411",
@@ -20,7 +20,7 @@ describe("parseListenAddress", () => {
     }
   });
 
-  it("reads names, IPv4 and IPv6 addresses", () => {
+  it("parses names, IPv4 and IPv6 addresses", () => {
     assert.deepEqual(parseListenAddress("localhost:0"), { host: "127.0.0.1", port: 0 });
     assert.deepEqual(parseListenAddress("127.0.0.1:7411"), { host: "127.0.0.1", port: 7411 });
     assert.deepEqual(parseListenAddress("[::1]:7411"), { host: "::1", port: 7411 });

@@ -5,7 +5,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** `HOST:PORT`, with an IPv6 address in brackets; port 0 takes a free one. */
+/** Parses `HOST:PORT`, with an IPv6 address in brackets; port 0 takes a free port. */
 export function parseListenAddress(text: string): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
   const host = match?.[1] ?? match?.[2];
@@ -13,7 +13,7 @@ export function parseListenAddress(text: string): ListenAddress {
   if (host === undefined || port > 65535) {
     throw usageError(`--listen takes HOST:PORT, such as 127.0.0.1:7411, not \`${text.slice(0, 60)}\``);
   }
-  // Not looked up: a name server does not decide who can connect.
+  // Not resolved: a DNS server must not decide who can connect.
   return { host: host === "localhost" ? "127.0.0.1" : host, port };
 }
 

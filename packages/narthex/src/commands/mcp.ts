@@ -45,7 +45,7 @@ async function serveClient(invocation: Invocation): Promise<number> {
   const allowOwnCode = (await checkOwnCode(invocation, request.workspace)) === "allow";
   await checkWritable(request);
   const log = createLineLogger(terminal, environment);
-  // The largest part of this command: loaded while the kernel starts, or opens the session.
+  // The largest part of this command; it loads while the kernel starts or opens the session.
   const loadServer = () => import("@narthex/server/mcp-stdio");
   const meanwhile = (): void => void loadServer().catch(() => undefined);
   const link = await openReconnectingLink({
@@ -61,7 +61,7 @@ async function serveClient(invocation: Invocation): Promise<number> {
   try {
     const { serveMcpStdio } = await loadServer();
     const caller = createReconnectingCaller(link);
-    // The caller asks each kernel for itself.
+    // The reconnecting caller checks with each kernel whether elicitation is allowed.
     const elicitation = true;
     const { watchTools } = caller;
     const listing = await readMcpOptions(home);

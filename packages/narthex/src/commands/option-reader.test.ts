@@ -12,12 +12,12 @@ describe("createOptionReader", () => {
     label: ["a", "b"],
   });
 
-  it("refuses values that are no number or no duration, naming the option", () => {
+  it("rejects an invalid number or duration, naming the option", () => {
     assert.throws(() => options.count("bad"), { code: "USAGE", message: "--bad takes a whole number, not `-3`" });
     assert.throws(() => options.durationMs("dedupe-key"), /--dedupe-key takes a duration/);
   });
 
-  it("finds options under the names they are typed by", () => {
+  it("finds options by the names that users type", () => {
     assert.equal(options.text("dedupe-key"), "k");
     assert.equal(options.flag("all"), true);
     assert.equal(options.flag("other"), false);

@@ -1,7 +1,7 @@
 import { usageError } from "../terminal/command-error.ts";
 import { parseCount, parseDurationMs } from "../terminal/units.ts";
 
-/** Typed reading of a command's options. */
+/** Reads a command's options with their types. */
 export interface OptionReader {
   flag(name: string): boolean;
   text(name: string): string | undefined;

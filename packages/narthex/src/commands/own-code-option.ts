@@ -1,15 +1,15 @@
 import type { OwnCodeMode } from "../own-code.ts";
 import type { Invocation, OptionDescription } from "./command.ts";
 
-/** For commands that open a session or become a kernel. */
+/** For commands that open a session or start a kernel. */
 export const OWN_CODE_OPTION: OptionDescription = {
   flags: "--allow-own-code",
   description: "go on where narthex itself is installed in the workspace",
 };
 
 /**
- * Looks at a workspace that this command works for, whichever kernel serves it: the command holds the home's tokens too.
- * Throws WORKSPACE_REFUSED; else answers what a kernel in this process is told.
+ * Checks that the workspace does not hold this program's own code, whichever kernel serves it: the command holds the
+ * home's tokens too. Throws WORKSPACE_REFUSED, else returns the mode for a kernel in this process.
  */
 export async function checkOwnCode(
   { options, home, environment }: Pick<Invocation, "options" | "home" | "environment">,

@@ -44,7 +44,7 @@ const PLAIN_LINES = [
 ];
 
 for (const line of PLAIN_LINES) {
-  test(`\`${line.join(" ")}\` is read as the parser reads it`, async () => {
+  test(`parses \`${line.join(" ")}\` as the full parser does`, async () => {
     const plain = await parseSimpleLine(line, COMMAND_TREE);
     assert.notEqual(plain, undefined);
     assert.deepEqual(plain, await parse(line));
@@ -75,12 +75,12 @@ const OTHER_LINES = [
 ];
 
 for (const line of OTHER_LINES) {
-  test(`\`${line.join(" ")}\` is left to the parser`, async () => {
+  test(`leaves \`${line.join(" ")}\` to the full parser`, async () => {
     assert.equal(await parseSimpleLine(line, COMMAND_TREE), undefined);
   });
 }
 
-test("no command line means something else without the parser", async () => {
+test("no command line has another meaning without the full parser", async () => {
   const pieces = [
     "call",
     "echo",

@@ -1,18 +1,18 @@
 import type { Command, CommandEntry, CommandLeaf, OptionDescription } from "./command.ts";
 import { GLOBAL_OPTIONS } from "./global-options.ts";
 
-/** A command line that can be read in only one way. */
+/** A command line that has only one possible reading. */
 export interface SimpleLine {
   readonly command: Command;
   readonly words: readonly string[];
-  /** Under the names that the parser gives them. */
+  /** Values under the names that the parser gives them. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Reads a command line that is spelled out plainly: a command, its words, whole options each followed by its value.
- * Undefined for everything else, right or wrong: that is the parser's to read, which takes longer to load than a call
- * takes to answer.
+ * Parses a command line that is spelled out plainly: a command, its words, whole options each followed by its value.
+ * Returns undefined for everything else, valid or not, and leaves it to the full parser, which takes longer to load
+ * than a call takes.
  */
 export async function parseSimpleLine(
   argv: readonly string[],
@@ -57,7 +57,7 @@ function findLeaf(
   return leaf && { leaf, depth: 2 };
 }
 
-/** `--flag` or `--name <value>`, given once. */
+/** Whether the option is `--flag` or `--name <value>` and not repeatable. */
 function isSimple({ flags, repeatable }: OptionDescription): boolean {
   return repeatable !== true && /^--[a-z-]+(?: <[^>.]+>)?$/.test(flags) && !flags.startsWith("--no-");
 }

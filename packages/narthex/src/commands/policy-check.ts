@@ -67,7 +67,7 @@ export const policyCheckCommand: Command = {
   },
 };
 
-/** Whether a kernel runs on this home by rules that its files do not say any more. */
+/** Whether a running kernel of this home has a policy in force that differs from the policy files. */
 async function isOutdated(home: string, { current }: Policy): Promise<boolean> {
   const kernel = await tryServicesConnection(home);
   if (kernel === undefined || "problem" in current) return false;
@@ -99,7 +99,7 @@ function printValid(
 interface FoundProblems {
   readonly problems: readonly Violation[];
   readonly warnings: readonly Violation[];
-  /** What they lead to. */
+  /** Consequence of the problems. */
   readonly note: string;
 }
 

@@ -70,7 +70,10 @@ async function readInput(invocation: Invocation): Promise<JsonValue> {
 
 const DECISION_TEXTS = { allow: "allowed", ask: "allowed once a person says yes", deny: "denied" } as const;
 
-/** The answer first and the rules that made it; then the rules that did not match, for a user who wants another answer. */
+/**
+ * Prints the decision and the rules that determined it, then the rules that did not match, for a user who wants a
+ * different decision.
+ */
 function printExplanation({ answer, code, message, missing, questions }: CallExplanation, terminal: Terminal): void {
   const { paint, columns } = terminal;
   const colour = { allow: paint.green, ask: paint.yellow, deny: paint.red }[answer];

@@ -50,7 +50,7 @@ export const policySuggestCommand: Command = {
       const refused = [...chosen.refused, ...suggestion.refused];
       if (suggestion.rules.length === 0) throw nothingToSuggest(refused);
       const text = suggestion.rules.map((rule) => rule.text).join("\n");
-      // What does not fit the schema is POLICY_INVALID, and not shown at all.
+      // A suggestion that does not fit the schema throws POLICY_INVALID and is never shown.
       const policy = await assemblePolicy([...files, { name: "suggested.cedar", text }], schema);
       const baseline = await assemblePolicy(files, schema);
       const trial = tryPolicy(ledger, { policy, baseline, schema, isExcluded: createSelectionFilter(chosen) });
@@ -70,7 +70,7 @@ export const policySuggestCommand: Command = {
   },
 };
 
-/** All decisions about the chosen calls: what was approved is decided again before it runs. */
+/** Matches all decisions about the chosen calls: an approved call is decided again before it runs. */
 function createSelectionFilter({ calls }: SelectedCalls): (decision: DecisionPlace) => boolean {
   const keyOf = ({ chain, requestId }: DecisionPlace): string => `${chain}/${requestId}`;
   const chosen = new Set(calls.map(({ decision }) => keyOf(decision)));

@@ -47,7 +47,7 @@ export const policyTestCommand: Command = {
   },
 };
 
-/** The rules that decided: those that forbid where it is denied, else those that permit. */
+/** Keeps the rules that decided: forbidding rules for a denial, permitting rules otherwise. */
 function toExampleDecision({ answer, code, questions }: CallExplanation): ExampleDecision {
   const effect = answer === "deny" ? "forbid" : "permit";
   const rules = questions.flatMap((question) =>

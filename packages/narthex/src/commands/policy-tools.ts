@@ -4,11 +4,11 @@ import { createConfiguredBuiltins } from "../configured-builtins.ts";
 import { describeEndpoint } from "../endpoint-tools.ts";
 import { readPinnedHomeTools } from "../home-mcp-servers.ts";
 
-/** What rules of a home are checked against, read without taking the home. */
+/** What the rules of a home are checked against, read without locking the home. */
 export interface PolicyTools {
-  /** Built-in ones, those that were added and those of MCP servers. */
+  /** Built-in tools, added tools and tools of MCP servers. */
   readonly tools: readonly Tool[];
-  /** Of these and of those that cannot be used now, as a kernel of this home has it. */
+  /** Schema of these tools and of the currently unusable ones, as a kernel of this home has it. */
   readonly schema: PolicySchema;
   readonly protectedPaths: readonly string[];
 }
@@ -18,7 +18,7 @@ export async function readPolicyTools(home: string): Promise<PolicyTools> {
   const configuration = await loadConfiguration(paths.configuration);
   const { protectedPaths } = configuration;
   const builtins = createConfiguredBuiltins(configuration);
-  // No tool runs here, so none is given its secrets.
+  // No tool runs here, so none gets its secrets.
   const { tools: added, unusable } = await loadAddedTools({
     directory: paths.tools,
     secrets: new Map(),

@@ -6,7 +6,7 @@ export function policyToJson(policy: PolicyInfo): JsonObject {
   return messageToJson(PolicyInfoSchema, policy);
 }
 
-/** The policy in force, or why there is none, line by line. */
+/** Renders the policy in force, or the reason why none is in force. */
 export function renderPolicy(policy: PolicyInfo, width: number | undefined): string[] {
   const { problem, mode, directory, engine, fallback, ruleCount, policyHash, schemaHash, warnings } = policy;
   const inForce: readonly (readonly [string, string])[] = [

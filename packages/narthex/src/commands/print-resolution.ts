@@ -5,7 +5,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { visible } from "../terminal/visible.ts";
 import { renderStanding } from "./approvals-view.ts";
 
-/** Says what an answer has done. */
+/** Prints the effect of a decision on an approval request. */
 export function printResolution(
   { approvalId, approver }: ResolveApprovalInput,
   { answer, isAwaited, standing }: ResolveApprovalResponse,

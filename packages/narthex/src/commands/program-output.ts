@@ -2,15 +2,15 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contract
 import { formatBytes } from "../terminal/units.ts";
 import { visibleLines } from "../terminal/visible.ts";
 
-/** What a program printed and how it ended, for a person at a terminal. */
+/** Output of a program and how it ended, for a person at a terminal. */
 export interface ProgramOutput {
   readonly output: string;
   readonly error: string;
-  /** Lines about the end of the program and about output that is missing; none for a program that succeeded. */
+  /** Notes on how the program ended and on missing output; empty if the program succeeded. */
   readonly notes: readonly string[];
 }
 
-/** Reads the result of a tool that runs a program, such as `shell_exec`; undefined for every other result. */
+/** Reads the result of a tool that runs a program, such as `shell_exec`; returns undefined for any other result. */
 export function readProgramOutput(result: JsonValue): ProgramOutput | undefined {
   if (!isJsonObject(result)) return undefined;
   const { exit_code: exitCode, signal, stdout, stderr } = result;
@@ -30,7 +30,7 @@ function cutNote(name: string, { cut, size, hash }: JsonObject): string {
   return `the ${name} was cut; all ${formatBytes(size)} of it: \`narthex cas get ${hash}\``;
 }
 
-/** Empty for a program that succeeded; undefined if the fields say nothing about an end. */
+/** Describes how the program ended: empty on success, undefined if the fields do not tell. */
 function describeEnd(exitCode: JsonValue | undefined, signal: JsonValue | undefined): string | undefined {
   if (typeof signal === "string") return `ended by ${signal}`;
   if (typeof exitCode !== "number") return undefined;

@@ -12,7 +12,7 @@ export const FILTER_OPTIONS: readonly OptionDescription[] = [
   { flags: "--since <when>", description: "only records since then: 30m, 2h, 1d, or a time such as 2026-03-01T12:00Z" },
 ];
 
-/** What a listing is narrowed to. */
+/** Conditions that narrow a listing. */
 export interface RecordFilter {
   readonly tool: string | undefined;
   readonly agent: string | undefined;
@@ -20,7 +20,7 @@ export interface RecordFilter {
   readonly sinceMs: number | undefined;
 }
 
-/** Undefined where no option narrows the listing. */
+/** Returns undefined if no option narrows the listing. */
 export function readRecordFilter(options: OptionReader, nowMs: number): RecordFilter | undefined {
   const since = options.text("since");
   const filter = {
@@ -42,12 +42,12 @@ function parseSince(text: string, nowMs: number): number {
   );
 }
 
-/** Calls whose later records belong to them; the oldest are forgotten first. */
+/** Maximum number of matching calls remembered for their later records; the oldest are dropped first. */
 const MAX_CALLS = 10_000;
 
 /**
- * Whether records of a ledger, taken in order, belong into the listing. A call's records all do: that of its outcome does
- * not name the tool.
+ * Creates a function that says whether a record, taken in ledger order, belongs in the listing. All records of a
+ * matching call belong, because the record of the outcome does not name the tool.
  */
 export function createRecordMatcher(
   { tool, agent, denied, sinceMs = 0 }: RecordFilter,

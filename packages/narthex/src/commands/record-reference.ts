@@ -2,7 +2,7 @@ import type { RecordReference } from "../connection/kernel-connection.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { parseCount } from "../terminal/units.ts";
 
-/** A record's index, or SESSION/REQUEST for the outcome of a call. */
+/** Parses a record's index, or SESSION/REQUEST for the outcome of a call. */
 export function parseRecordReference(text: string): RecordReference {
   const index = parseCount(text);
   if (index !== undefined) return { index };

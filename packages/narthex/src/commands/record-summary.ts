@@ -12,7 +12,7 @@ import { formatBytes, formatTime } from "../terminal/units.ts";
 import { cutText } from "../terminal/visible.ts";
 import { entryName, type RecordView } from "./record-view.ts";
 
-/** One record in a few words: what was asked and how it ended. */
+/** Summarizes a record in a few words: what was requested and how it ended. */
 export function summariseRecord({ record, subject }: SummarisedRecord, options: SummaryOptions = {}): string {
   const { maxSubject = Number.POSITIVE_INFINITY, call } = options;
   const invoked = (tool: string): string => (subject === "" ? tool : `${tool} ${cutText(subject, maxSubject)}`);
@@ -25,7 +25,7 @@ export function summariseRecord({ record, subject }: SummarisedRecord, options: 
   return call === undefined || record.entries.some(isInvocation) ? summary : `${call} · ${summary}`;
 }
 
-/** The call that a record begins: its tool and what it acts on. */
+/** Describes the call that a record begins: its tool and what it acts on. */
 export function summariseCall({ record, subject }: SummarisedRecord, options: SummaryOptions = {}): string | undefined {
   const invoked = record.entries.filter(isInvocation);
   return invoked.length === 0
@@ -37,7 +37,7 @@ function isInvocation({ kind }: Entry): boolean {
   return kind.case === "toolInvoked";
 }
 
-/** Tools that a kernel registers at its start are counted and not named. */
+/** Replaces the names of the tools that a kernel registers at start with their number. */
 function shortenRegistrations(entries: readonly Entry[], told: readonly string[]): readonly string[] {
   const first = entries.findIndex(({ kind }) => kind.case === "toolRegistered");
   const count = entries.filter(({ kind }) => kind.case === "toolRegistered").length;
@@ -53,9 +53,9 @@ const MAX_NAMED_TOOLS = 3;
 type SummarisedRecord = Pick<RecordView, "record" | "subject">;
 
 export interface SummaryOptions {
-  /** Characters of what a call acts on. */
+  /** Maximum number of characters of what a call acts on. */
   readonly maxSubject?: number;
-  /** The call that an earlier record began and this one goes on with. */
+  /** Description of the call that an earlier record began and this one continues. */
   readonly call?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ function summariseEntry(entry: Entry): string {
       return kind.value.toolVersion === "" ? kind.value.toolName : `${kind.value.toolName}@${kind.value.toolVersion}`;
     case "capabilityCheck":
       return kind.value.granted ? "" : `refused ${kind.value.rationaleCode}`;
-    // Told once for all decisions of a record.
+    // Summarized once for all decisions of a record.
     case "policyDecision":
       return "";
     case "approvalRequested":
@@ -154,21 +154,22 @@ function summariseEntry(entry: Entry): string {
       return `checkpoints are signed by ${kind.value.verifierKey} from now on`;
     case "hostExamined":
       return `host examined: containment level ${kind.value.level}`;
-    // A record of a newer version, which this one has no words for.
+    // An entry kind from a newer version that this version cannot describe.
     case undefined:
       return entryName(entry);
   }
 }
 
 interface DecisionSummary {
-  /** The one in whose place it is told. */
+  /** Entry in whose place the summary is printed. */
   readonly entry: Entry;
   readonly text: string;
 }
 
 /**
- * What policy said of a call, in one clause. A call is decided once for each of its targets, and again after a wait: it is
- * denied if any answer denies it, and asks a person if any asks who has not answered yet.
+ * Summarizes the policy decisions about a call in one clause. A call is decided once for each of its targets, and again
+ * after a wait: it is denied if any decision denies it, and needs an approval if any decision requires one that is
+ * still missing.
  */
 function summariseDecisions(entries: readonly Entry[]): DecisionSummary | undefined {
   const answered = entries.findIndex(
@@ -202,7 +203,9 @@ function asksPerson({ allowed, approve }: PolicyDecision): boolean {
   return allowed && (approve === "human" || approve === "console");
 }
 
-/** How a question ended, and by which answer; one that its caller withdrew has no person behind it. */
+/**
+ * Describes how an approval request ended and by which decision; a request that its caller withdrew has no approver.
+ */
 function summariseResolution({ approvalId, answer, approver, door, scope }: ApprovalResolved): string {
   const by = approver || door;
   const term = scope === "" || scope === "once" ? "" : ` (${scope})`;
@@ -244,7 +247,7 @@ function summariseOutcome(outcome: Outcome): string {
       : `${outcome.code}${isOwnRule(outcome.ruleId) ? "" : ` by ${outcome.ruleId}`}`;
 }
 
-/** The kernel's own stages are named like rules, and mean nothing to who reads a list. */
+/** The kernel's own stages have ids like rules, but mean nothing to readers of a list. */
 function isOwnRule(ruleId: string): boolean {
   return ruleId === "" || ruleId.startsWith("kernel:");
 }

@@ -4,7 +4,7 @@ import { cutText } from "../terminal/visible.ts";
 import { summariseCall, summariseRecord } from "./record-summary.ts";
 import type { RecordView } from "./record-view.ts";
 
-/** With the width of the terminal, what a call acts on takes about a line of its cell. */
+/** Given the terminal's width, limits the description of what a call acts on to about one line of its cell. */
 export function recordColumns(
   records: readonly RecordView[],
   width: number | undefined,
@@ -24,7 +24,7 @@ function callKey({ record: { chain, requestId } }: RecordView): string {
   return `${chain}/${requestId}`;
 }
 
-/** What the other columns take on a narrow terminal. */
+/** Width of the other columns on a narrow terminal. */
 const OTHER_COLUMNS = 34;
 const MIN_SUBJECT = 24;
 const MAX_SUBJECT = 160;

@@ -55,12 +55,12 @@ describe("recordToJson", () => {
   });
 });
 
-describe("records for people", () => {
-  it("are summed up in one line", () => {
+describe("records as text", () => {
+  it("are summarised in one line", () => {
     assert.equal(summariseRecord(decodeRecord(stored)), "echo@1.0.0 · allowed by r1 · ok, 2.0 KB in 3 ms");
   });
 
-  it("say one decision and what the call acts on, however often policy was asked", () => {
+  it("show one decision and the call's target, however often policy was evaluated", () => {
     const decided = (allowed: boolean, ...ruleIds: string[]): MessageInitShape<typeof EntrySchema> => ({
       kind: {
         case: "policyDecision",
@@ -88,7 +88,7 @@ describe("records for people", () => {
     assert.equal(sumUp(...tools), "4 tools registered");
   });
 
-  it("say who is asked, what was answered and by whom, and that a question was withdrawn", () => {
+  it("show the approver, the decision, and that a request was withdrawn", () => {
     const sumUp = (...entries: MessageInitShape<typeof EntrySchema>[]): string => {
       const asked = create(RecordSchema, { chain: "ses_a", entries });
       return summariseRecord({ record: asked, subject: "" });
@@ -110,7 +110,7 @@ describe("records for people", () => {
     assert.equal(sumUp({ kind: granted }), "lease lea_a granted");
   });
 
-  it("show entries by name, with the fields that say something", () => {
+  it("show entries by name, with their non-empty fields", () => {
     const [entry] = record.entries;
     assert.ok(entry);
     assert.equal(entryName(entry), "ToolInvoked");
@@ -121,7 +121,7 @@ describe("records for people", () => {
   });
 });
 
-it("JSON can be broken after its commas, and its texts stay as they are", () => {
+it("allow line breaks after the commas of JSON, and keep its texts unchanged", () => {
   const value = { kind: "exec", names: ["a, b", 'say "x": ', "two\nlines"], empty: [], none: null };
   const text = String.raw`{"kind":"exec", "names":["a, b", "say \"x\": ", "two\nlines"], "empty":[], "none":null}`;
   assert.equal(spacedJson(value), text);

@@ -13,13 +13,13 @@ import {
 import { messageToJson } from "../terminal/message-json.ts";
 import { spacedJson } from "./json-text.ts";
 
-/** A record as it was read from the ledger. */
+/** A record read from the ledger. */
 export interface RecordView {
   readonly index: number;
   readonly hash: Uint8Array;
   readonly record: RecordMessage;
   readonly content: RecordContent | undefined;
-  /** What a call acts on: its command, path or address; empty where the record does not tell. */
+  /** Command, path or address that a call acts on; empty if the record does not tell. */
   readonly subject: string;
 }
 
@@ -33,7 +33,10 @@ export function decodeRecord(stored: LedgerRecord): RecordView {
   };
 }
 
-/** The record's fields beside its hash; of its content what the commitments point at, without the bytes. */
+/**
+ * Converts a record to JSON: its fields and hash, and of its content only what the commitments refer to, without the
+ * bytes.
+ */
 export function recordToJson(view: RecordView): JsonObject {
   const about = view.subject === "" ? {} : { subject: view.subject };
   const json: JsonObject = { hash: toHex(view.hash), ...about, ...messageToJson(RecordSchema, view.record) };
@@ -41,7 +44,7 @@ export function recordToJson(view: RecordView): JsonObject {
   const items = messageToJson(RecordContentSchema, view.content)["items"];
   const content = Array.isArray(items) ? items : [];
   for (const item of content) {
-    // The nonce is what keeps erased content from being guessed back: it is no business of a listing.
+    // The nonce keeps erased content from being guessed, so it does not belong in a listing.
     if (typeof item === "object" && item !== null && !Array.isArray(item)) {
       delete item["data"];
       delete item["nonce"];
@@ -50,13 +53,13 @@ export function recordToJson(view: RecordView): JsonObject {
   return { ...json, content };
 }
 
-/** `ToolInvoked`, `PolicyDecision`, ...: the name of an entry's message field in the form the documents use. */
+/** Name of an entry's message field in the form that the docs use: `ToolInvoked`, `PolicyDecision`, ... */
 export function entryName(entry: Entry): string {
   const localName = entry.kind.case ?? "unknown";
   return localName.charAt(0).toUpperCase() + localName.slice(1);
 }
 
-/** An entry's fields that say something. */
+/** The non-empty fields of an entry. */
 export function entryFacts(entry: Entry): (readonly [string, string])[] {
   const [fields] = Object.values(messageToJson(EntrySchema, entry));
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) return [];

@@ -4,7 +4,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { formatCount, formatCounted } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 
-/** What may be the reason that something came out otherwise, in words. */
+/** Possible causes of a divergence, in words. */
 const CAUSES: ReadonlyMap<string, string> = new Map([
   ["tool_changed", "the tool is another one than it was: another version, or another definition"],
   ["policy_changed", "the rules are not those that the decision was made by, or decide otherwise"],
@@ -41,7 +41,7 @@ export function printReplayReport(report: ReplayReport, terminal: Terminal): voi
   );
 }
 
-/** The sum over several sessions, so that the answer is the last line of a long list. */
+/** Prints the total over several sessions, so that the result is the last line of a long list. */
 export function printReplayTotal(reports: readonly ReplayReport[], terminal: Terminal): void {
   const sum = (count: (report: ReplayReport) => bigint): bigint =>
     reports.reduce((total, report) => total + count(report), 0n);

@@ -60,7 +60,7 @@ export const replayCommand: Command = {
   },
 };
 
-/** Whatever does not look like a session's id is a file. */
+/** Treats an argument as a file unless it looks like a session id and no such file exists. */
 async function findBundlePath([first]: readonly string[]): Promise<string | undefined> {
   if (first === undefined) return undefined;
   const path = resolve(first);
@@ -76,7 +76,7 @@ interface ReplayFindings {
   readonly reports: ReplayReport[];
 }
 
-/** Prints what is found as it comes. */
+/** Prints events as they arrive. */
 async function printAndCollect(events: AsyncIterable<ReplayEvent>, { terminal }: Invocation): Promise<ReplayFindings> {
   const bar = createProgressBar(terminal, { label: "records" });
   const found: ReplayFindings = { verified: undefined, reports: [] };

@@ -7,9 +7,9 @@ import type { Command } from "./command.ts";
 
 export const restoreCommand: Command = {
   details:
-    "The home (--data DIR) must be empty or not there. The backup is verified before the home has its name. The kernel it " +
-    "was taken from may have gone on since: so every session of it is closed at the first start, yeses that nobody used are " +
-    "withdrawn, and calls that were under way wait in the journal.",
+    "The home (--data DIR) must be empty or missing. The backup is verified before the home gets its name. The original kernel " +
+    "may have continued since the backup, so at the first start every session is closed, unused approvals are withdrawn, and " +
+    "calls that were running wait in the journal.",
   arguments: [{ name: "<backup>", description: "the directory that `narthex backup` wrote" }],
   examples: ["narthex restore /backups/narthex-monday --data ~/.narthex-restored"],
 

@@ -9,7 +9,7 @@ import { usageProblem } from "./usage-problem.ts";
 const DESCRIPTION =
   "The tool kernel for AI agents: every call is checked before it runs, contained while it runs, provable after it ran.";
 
-/** Reads any command line: runs what it names, shows the help it asks for, or throws what is wrong with it. */
+/** Parses any command line: runs its command, shows the requested help, or throws a usage error. */
 export async function runParser(
   argv: readonly string[],
   tree: readonly CommandEntry[],
@@ -38,7 +38,7 @@ export async function runParser(
   }
 }
 
-/** Asked for help about a command that does not exist, the parser would show the nearest help there is, and succeed. */
+/** Without this check the parser would show the nearest parent's help for an unknown command and succeed. */
 function rejectHelpForUnknown(argv: readonly string[], tree: readonly CommandEntry[]): void {
   const end = argv.indexOf("--");
   const asked = end < 0 ? argv : argv.slice(0, end);
@@ -49,18 +49,18 @@ function rejectHelpForUnknown(argv: readonly string[], tree: readonly CommandEnt
   if (unknown !== undefined) throw usageProblem(`unknown command '${unknown}'`, argv, tree);
 }
 
-/** The second word after a group's name, if it names no command of the group. */
+/** Returns the second word after a group's name if it names no command of the group. */
 function unknownChild(entry: CommandEntry | undefined, word: string | undefined): string | undefined {
   if (entry === undefined || word === undefined || !("commands" in entry)) return undefined;
   return entry.commands.some(({ name }) => name === word) ? undefined : word;
 }
 
-/** The words before and between options of all commands; `--data` takes the next one. */
+/** Returns the words before and between options; `--data` consumes the next word. */
 function commandWords(argv: readonly string[]): string[] {
   return argv.filter((word, at) => !word.startsWith("-") && argv[at - 1] !== "--data");
 }
 
-/** `help session open` means `session open --help`: only so is the command loaded that help is about. */
+/** Rewrites `help session open` as `session open --help`, so that the command which the help is about is loaded. */
 function moveHelpLast(argv: readonly string[]): string[] {
   return argv[0] === "help" ? [...argv.slice(1), "--help"] : [...argv];
 }

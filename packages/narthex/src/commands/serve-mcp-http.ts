@@ -14,10 +14,10 @@ import { checkOwnCode } from "./own-code-option.ts";
 import { checkWritable } from "../connect/check-workspace-owner.ts";
 import { readSessionOptions } from "./session-options.ts";
 
-/** What runs when it is told to stop may still be answered. */
+/** Time for running calls to finish after a stop was requested. */
 const GRACE_MS = 5000;
 
-/** Serves a session of its own over HTTP until it is told to stop, through whichever kernel holds the home. */
+/** Serves its own session over HTTP until it is stopped, through the kernel that holds the home. */
 export async function serveMcpHttp(invocation: Invocation, address: string): Promise<number> {
   const { terminal, environment, home, signal } = invocation;
   const listen = parseListenAddress(address);
@@ -25,11 +25,11 @@ export async function serveMcpHttp(invocation: Invocation, address: string): Pro
   const allowOwnCode = (await checkOwnCode(invocation, request.workspace)) === "allow";
   await checkWritable(request);
   const log = createLineLogger(terminal, environment);
-  // Clients hold this session's token: another session would be none of theirs.
+  // Clients hold this session's token, so a replacement session would be useless to them.
   const link = await openReconnectingLink({ home, environment, request, renew: false, log, allowOwnCode, signal });
   try {
     const source = createSingleSessionSource(link, createReconnectingCaller(link));
-    // The caller asks each kernel for itself.
+    // The reconnecting caller checks with each kernel whether elicitation is allowed.
     const elicitation = true;
     const listing = await readMcpOptions(home);
     const door = await openMcpDoor({ listen, source, elicitation, ...listing, version: VERSION, log });

@@ -8,12 +8,12 @@ import { EXIT_OK, EXIT_UNAVAILABLE } from "../terminal/exit-code.ts";
 import { createLineLogger } from "../terminal/line-logger.ts";
 import type { Invocation } from "./command.ts";
 
-/** What others are told who holds the home. */
+/** Command name shown to other processes that ask which process holds the home. */
 const COMMAND = "serve --on-demand";
 
 /**
- * A kernel that clients share and none of them owns. It ends once nothing has used it for `timeouts.idle_ms`, or when another
- * kernel takes its place. Where one serves already it ends at once, with 0.
+ * Runs a kernel that clients share and none of them owns. It ends once nothing has used it for `timeouts.idle_ms`, or
+ * when another kernel takes its place. If a kernel is already serving, it exits at once with 0.
  */
 export async function serveOnDemand(invocation: Invocation): Promise<number> {
   const { options, environment, home, signal } = invocation;
@@ -51,7 +51,7 @@ export async function serveOnDemand(invocation: Invocation): Promise<number> {
     log("info", "stopping: new calls are refused, running ones may finish", { reason });
   } finally {
     closing.abort();
-    // A failed store records nothing: what runs is not waited for, because others need the home.
+    // A failed store cannot record anything, so running calls get no grace period: other processes need the home.
     await kernel.close({ graceMs: exitCode === EXIT_OK ? shutdownMs : 0 });
   }
   return exitCode;

@@ -121,7 +121,7 @@ function announce(invocation: Invocation, kernel: OpenedKernel, { addresses, fir
   );
 }
 
-/** A kernel without a policy looks like any other until its first call. */
+/** Warns about a missing policy, because such a kernel otherwise looks normal until its first call. */
 function renderPolicyProblem(problem: string, narthex: string, paint: Paint): string[] {
   return [
     paint.red("NO POLICY IS IN FORCE: EVERY CALL IS DENIED"),

@@ -15,7 +15,7 @@ export const LABEL_OPTION: OptionDescription = {
   repeatable: true,
 };
 
-/** What every command that opens a session takes. */
+/** Options of every command that opens a session. */
 export const SESSION_OPTIONS: readonly OptionDescription[] = [
   { flags: "--workspace <dir>", description: "the directory the agent works in (required)" },
   { flags: "--cwd <dir>", description: "working directory inside the workspace (default: its root)" },
@@ -55,7 +55,7 @@ export function parseSeed(text: string | undefined): Uint8Array | undefined {
   return seed;
 }
 
-/** JSON text, as it is. */
+/** Reads the lease file as JSON text, unparsed. */
 export async function readLease(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   const file = await open(path).catch((cause: unknown) => {

@@ -11,7 +11,7 @@ export const SESSION_OPTION: OptionDescription = {
 
 const SESSION_ID = /^ses_[a-z2-7]{20}$/;
 
-/** The session a command is about, and its token if there is one to be found: the owner of the home needs none. */
+/** Finds the session that a command is about, and its token if available: the owner of the home needs none. */
 export async function readSessionReference(
   invocation: Invocation,
 ): Promise<{ readonly sessionId: string; readonly token: string | undefined }> {

@@ -29,7 +29,7 @@ export const sessionShowCommand: Command = {
   },
 };
 
-/** Over all calls so far; empty where something that it is made of was erased. */
+/** Digest over all calls so far; empty if any content it covers was erased. */
 async function contentDigest(kernel: KernelConnection, sessionId: string, signal: AbortSignal): Promise<string> {
   const asked = { sessionIds: [sessionId], skipVerify: true, digestOnly: true, listCalls: false };
   for await (const message of kernel.replay(asked, signal)) {

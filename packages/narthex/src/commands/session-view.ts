@@ -3,7 +3,7 @@ import { messageToJson } from "../terminal/message-json.ts";
 import { formatCount, formatTime } from "../terminal/units.ts";
 import { readJsonText } from "./json-text.ts";
 
-/** A session as scripts see it: the message's fields, with the lease and the budgets as JSON values. */
+/** Converts a session for scripts: the message's fields, with the lease and the budgets as JSON values. */
 export function sessionToJson(session: SessionInfo): JsonObject {
   return {
     ...messageToJson(SessionInfoSchema, session),
@@ -12,7 +12,7 @@ export function sessionToJson(session: SessionInfo): JsonObject {
   };
 }
 
-/** A session as people see it. */
+/** Describes a session for people. */
 export function sessionFacts(session: SessionInfo, lease: "whole" | "named"): (readonly [string, string])[] {
   return [
     ["session", session.sessionId],

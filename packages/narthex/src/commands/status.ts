@@ -40,7 +40,7 @@ export const statusCommand: Command = {
 
 interface FoundKernel {
   readonly kernel: GetKernelResponse;
-  /** Undefined from a kernel that does not say. */
+  /** Undefined if the kernel does not report it. */
   readonly policy: PolicyInfo | undefined;
 }
 
@@ -65,7 +65,7 @@ async function findKernel(home: string): Promise<FoundKernel | undefined> {
   }
 }
 
-/** One line: that rules are in force, or that every call is denied and what to do about it. */
+/** Describes in one line that rules are in force, or that every call is denied and what to do about it. */
 function describePolicy({ problem, ruleCount, mode }: PolicyInfo, terminal: Terminal): string {
   if (problem !== "") {
     const next = "correct it, then `narthex policy reload`";

@@ -28,7 +28,7 @@ export const stopCommand: Command = {
   },
 };
 
-/** False where the file that names the holder was left by a process that is gone. */
+/** Returns false if the holder file was left behind by a process that has ended. */
 async function askToStop(home: string, holder: Holder): Promise<boolean> {
   const client = await openProcessClient(home);
   try {

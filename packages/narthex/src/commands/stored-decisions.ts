@@ -16,10 +16,10 @@ import type { KernelConnection } from "../connection/kernel-connection.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { decodeRecord } from "./record-view.ts";
 
-/** A call has a record before it starts and one after; nothing needs more than these to find both. */
+/** Maximum number of records searched for those of a call, which has one before it runs and one after. */
 const MAX_RECORDS = 1000;
 
-/** Every decision of a call, in the order in which they were made. */
+/** Returns every decision of a call, in the order in which they were made. */
 export async function readCallDecisions(
   kernel: KernelConnection,
   sessionId: string,
@@ -39,7 +39,7 @@ export async function readCallDecisions(
   return readDecisions(kernel, proofs, `${sessionId}/${requestId}`);
 }
 
-/** The decision that a proof is of. */
+/** Returns the decision that a proof is about. */
 export function readProofDecision(kernel: KernelConnection, hash: Uint8Array): Promise<StoredDecision[]> {
   return readDecisions(kernel, [hash], toHex(hash));
 }
@@ -85,7 +85,7 @@ function readInputDigest(request: Uint8Array): Uint8Array {
   throw new CommandError("INVALID_INPUT", "the stored request names no input");
 }
 
-/** Whatever the store says: what does not have the hash is not the content. */
+/** Checks the hash, so that the store is not trusted with the content. */
 async function readContent(kernel: KernelConnection, hash: Uint8Array): Promise<Uint8Array> {
   const { chunks } = await kernel.getContent({ token: undefined, hash, offset: 0, limit: 0 });
   const parts: Uint8Array[] = [];

@@ -1,7 +1,7 @@
 import type { Approver } from "@narthex/kernel";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** Asks whoever sits at the terminal; undefined where nobody can. */
+/** Creates an approver that asks the user at the terminal; undefined if there is no interactive terminal. */
 export function createTerminalApprover(terminal: Terminal): Approver | undefined {
   if (!terminal.errorIsTerminal || !process.stdin.isTTY) return undefined;
   return {

@@ -6,7 +6,7 @@ export interface ToolName {
   readonly version: string;
 }
 
-/** `echo` or `echo@1.0.0`. Whether there is such a tool is the kernel's to say. */
+/** Parses `echo` or `echo@1.0.0`. The kernel decides whether the tool exists. */
 export function parseToolName(text: string): ToolName {
   const at = text.indexOf("@");
   const tool = at < 0 ? { name: text, version: "" } : { name: text.slice(0, at), version: text.slice(at + 1) };

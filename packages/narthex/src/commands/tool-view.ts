@@ -3,7 +3,7 @@ import { messageToJson } from "../terminal/message-json.ts";
 import { formatBytes, formatDuration } from "../terminal/units.ts";
 import { readJsonText, spacedJson } from "./json-text.ts";
 
-/** A tool as scripts see it: the message's fields, with schemas and capabilities as JSON values. */
+/** Converts a tool for scripts: the message's fields, with schemas and capabilities as JSON values. */
 export function toolToJson(tool: ToolInfo): JsonObject {
   return {
     ...messageToJson(ToolInfoSchema, tool),
@@ -13,7 +13,7 @@ export function toolToJson(tool: ToolInfo): JsonObject {
   };
 }
 
-/** Everything but the schemas, as people see it. */
+/** Describes a tool for people, without its schemas. */
 export function toolFacts(tool: ToolInfo): (readonly [string, string])[] {
   return [
     ["tool", `${tool.name}@${tool.version}`],

@@ -14,15 +14,15 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { formatBytes } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 
-/** A tool that was added, and what became of it. */
+/** An added tool and whether it is new, replaced an earlier one, or was already there. */
 export interface AddedView {
   readonly tool: CandidateTool;
-  /** As the registry will have it. */
+  /** The tool as the registry will describe it. */
   readonly described: Tool;
   readonly state: Awaited<ReturnType<typeof storeTool>>;
 }
 
-/** As scripts see it. */
+/** Converts an added tool for scripts. */
 export function addedToJson({ tool, described, state }: AddedView, rule: string, policyFile: string): JsonObject {
   const { declaration, pin } = tool;
   return {
@@ -50,7 +50,7 @@ const STATES: Readonly<Record<AddedView["state"], string>> = {
   unchanged: "is there already, unchanged:",
 };
 
-/** As people see it. */
+/** Prints an added tool for people. */
 export function showAdded(
   { tool, described, state }: AddedView,
   policy: { readonly rule: string; readonly file: string; readonly allowed: boolean },
@@ -83,7 +83,7 @@ export function showAdded(
   }
 }
 
-/** Whom a program asks. */
+/** The hosts that the tool connects to. */
 function hostFacts(tool: CandidateTool): (readonly [string, string])[] {
   const hosts = hostsOf(tool);
   return hosts.length === 0 ? [] : [["hosts", hosts.join(", ")]];
@@ -114,7 +114,7 @@ function implementationFacts(tool: CandidateTool): (readonly [string, string])[]
   return [["endpoint", isIdempotent ? `${url}, which keeps to the idempotency key` : url]];
 }
 
-/** Where each is put, and its name: a program's variable, or a header. */
+/** Where each secret is put, and its name: a program's variable, or a header. */
 function secretsOf(tool: CandidateTool): (readonly [string, string])[] {
   if (isProgram(tool)) return [...tool.pin.secrets];
   if (!isEndpoint(tool) || tool.pin.key === undefined) return [];

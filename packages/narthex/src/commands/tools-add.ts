@@ -46,7 +46,7 @@ export const toolsAddCommand: Command = {
     const { options, terminal } = invocation;
     const found = await findNamed(invocation.arguments[0] ?? "");
     refuseReserved(found);
-    // Before anything is kept: an endpoint that cannot be asked is refused.
+    // Runs before anything is stored: throws for an invalid endpoint.
     const described = found.tools.map(describeAddedTool);
     await refuseWorkspaces(found, invocation);
     const paths = homePaths(invocation.home);
@@ -60,7 +60,8 @@ export const toolsAddCommand: Command = {
     for (const tool of found.tools) {
       states.push(await storeTool(paths.tools, tool, { replace: options.flag("replace") }));
     }
-    // A rule for what is not there yet would permit whatever is added under that name later.
+    // Rules are written after the tools: a rule for a tool that does not exist yet would permit whatever is added under
+    // that name later.
     if (allowed) await writeRules(paths, new Map(rules));
     for (const [index, tool] of found.tools.entries()) {
       const [name = "", rule = ""] = rules[index] ?? [];
@@ -79,7 +80,7 @@ export const toolsAddCommand: Command = {
   },
 };
 
-/** All of them before any is kept. */
+/** Checks all names before any tool is stored. */
 function refuseReserved({ tools }: FoundTools): void {
   const builtins = builtinTools();
   const violations = tools.flatMap((tool) => {
@@ -90,7 +91,7 @@ function refuseReserved({ tools }: FoundTools): void {
   if (first !== undefined) throw new KernelError("ALREADY_REGISTERED", `${first.message}: choose another name`);
 }
 
-/** It is added all the same: what narthex.yaml says can be put right later. */
+/** Only warns: the tool is added anyway, because narthex.yaml can be corrected later. */
 async function noteSecrets({ tools }: FoundTools, paths: HomePaths, terminal: Terminal): Promise<void> {
   const endpoints = tools.filter(isEndpoint);
   if (endpoints.length === 0) return;
@@ -101,7 +102,7 @@ async function noteSecrets({ tools }: FoundTools, paths: HomePaths, terminal: Te
   }
 }
 
-/** SECURITY: what lies in a workspace may have been written by the agent that would then call it. */
+/** SECURITY: a file in a workspace may have been written by the agent that would then call it. */
 async function refuseWorkspaces({ paths }: FoundTools, invocation: Invocation): Promise<void> {
   const sessions = await withConnection(invocation, "tools add", (kernel) =>
     kernel.listSessions({ all: false, limit: MAX_SESSIONS }),
@@ -137,10 +138,10 @@ async function isKernelRunning(home: string): Promise<boolean> {
 }
 
 /**
- * Writes rules each into a file of its own. What somebody changed stays as it is.
+ * Writes each rule to a file of its own. Keeps files that a user has changed.
  *
- * SECURITY: one bad rule makes the whole policy invalid, and then everything is denied. So they are tried beside those
- * that are there, before anything is written.
+ * SECURITY: one invalid rule makes the whole policy invalid, and then every call is denied. So the rules are checked
+ * together with the existing ones before anything is written.
  */
 async function writeRules(paths: HomePaths, rules: ReadonlyMap<string, string>): Promise<void> {
   const known = (await readPolicyDirectory(paths.policy)).filter(({ name }) => !rules.has(name));

@@ -34,7 +34,7 @@ export const toolsListCommand: Command = {
   },
 };
 
-/** Where every tool is in the same state, the column can be left out first. */
+/** If all tools are in the same state, the state column may be dropped first. */
 function columnsFor(tools: readonly ToolInfo[]): readonly Column<ToolInfo>[] {
   const isUniform = new Set(tools.map(({ state }) => state)).size <= 1;
   return isUniform

@@ -10,7 +10,7 @@ import { parseToolName } from "./tool-name.ts";
 import { createToolRule, toolRuleFile } from "./tool-rule.ts";
 
 export const toolsRemoveCommand: Command = {
-  details: "Takes its rule away as well, if `tools add --allow` wrote it and nobody changed it since.",
+  details: "Removes its rule as well, if `tools add --allow` wrote it and it is unchanged.",
   arguments: [{ name: "<tool>", description: "NAME for every version of it, or NAME@VERSION" }],
   examples: ["narthex tools remove word_count", "narthex tools remove word_count@1.0.0"],
 

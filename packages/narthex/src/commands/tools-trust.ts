@@ -60,7 +60,7 @@ export const toolsTrustCommand: Command = {
   },
 };
 
-/** Beside whoever holds the home: what sandboxes are made with lies elsewhere. */
+/** Can run while a kernel holds the home, because its sandboxes use a separate directory. */
 async function reviewPinnedServer({ home, environment, signal }: Invocation, asked: string): Promise<ServerReview> {
   const paths = homePaths(home);
   const configuration = await loadConfiguration(paths.configuration);

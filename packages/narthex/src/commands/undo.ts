@@ -36,10 +36,10 @@ export const undoCommand: Command = {
 };
 
 function parseSubject(text: string): { readonly sessionId: string; readonly requestId: string | undefined } {
-  // Session ids hold no slash; request ids may hold any number.
+  // Session ids contain no slash; request ids may contain any number.
   const slash = text.indexOf("/");
   if (slash === -1 && text !== "") return { sessionId: text, requestId: undefined };
-  // A call that was meant must never become a whole session.
+  // A reference to one call must never be read as a whole session.
   if (slash <= 0 || slash === text.length - 1) throw usageError("name a SESSION, or SESSION/REQUEST for one call");
   return { sessionId: text.slice(0, slash), requestId: text.slice(slash + 1) };
 }

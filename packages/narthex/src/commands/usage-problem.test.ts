@@ -4,7 +4,7 @@ import { COMMAND_TREE } from "./command-tree.ts";
 import { usageProblem } from "./usage-problem.ts";
 
 describe("usageProblem", () => {
-  it("passes the nearest name on", () => {
+  it("suggests the nearest name", () => {
     const problem = usageProblem(
       "error: unknown command 'cal'\n(Did you mean one of call, cas?)",
       ["cal"],

@@ -2,7 +2,7 @@ import { type CommandError, usageError } from "../terminal/command-error.ts";
 import type { CommandEntry } from "./command.ts";
 import { findCommandWords } from "./find-command-words.ts";
 
-/** The parser's complaint as one line, and the help that would have told. */
+/** Turns the parser's error into one line, with advice that names the matching help. */
 export function usageProblem(complaint: string, argv: readonly string[], tree: readonly CommandEntry[]): CommandError {
   const message = complaint
     .replace(/^error: /, "")

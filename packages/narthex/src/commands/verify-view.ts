@@ -62,7 +62,7 @@ export function printVerifyReport(report: VerifyReport, terminal: Terminal): voi
   if (more > 0) terminal.print(`  and ${more} more; --json lists them`);
 }
 
-/** A ledger that no checkpoint covers yet, as every new one is: nothing is wrong with it. */
+/** Whether no checkpoint covers the ledger yet, which is normal for a new ledger. */
 function isUnsigned({ log, areas }: VerifyReport): boolean {
   const { checkpoints = 0n, keptCheckpoints = 0n } = log ?? {};
   return checkpoints === 0n && keptCheckpoints === 0n && !areas.includes("log");
@@ -82,7 +82,7 @@ function signedFacts(report: VerifyReport, noteProblem: (area: string) => string
   ];
 }
 
-/** SECURITY: what was not read is said, or the report would say more than is known. */
+/** SECURITY: states what was not read again, or the report would claim more than was verified. */
 function describeBefore({ records, verifiedBefore: before }: VerifyReport): [string, string][] {
   if (before === undefined) return [];
   const [read, trusted] = [formatCounted(records - before.records, "record"), formatCounted(before.records, "record")];

@@ -8,7 +8,7 @@ import { cutText, visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
 import { decodeRecord } from "./record-view.ts";
 
-/** Calls that began before now and end after it are told in full if they began within so many records. */
+/** Number of earlier records that are read, so that calls which began before now and end after it are shown in full. */
 const LOOKBACK_RECORDS = 500;
 
 export const watchCommand: Command = {
@@ -84,7 +84,7 @@ function renderCall(call: WatchedCall, { paint, columns }: Terminal): string {
   return `${head}  ${fixed}${gap}  ${about}`;
 }
 
-/** Time and session. */
+/** Width of the time and the session. */
 const INDENT = 18;
 const SMALL_INDENT = 2;
 const VERY_NARROW = 64;
@@ -92,18 +92,18 @@ const TOOL_WIDTH = 18;
 const DECISION_WIDTH = 30;
 const END_WIDTH = 16;
 const MIN_SUBJECT = 12;
-/** A narrower terminal shows a call on two lines. */
+/** On a narrower terminal a call takes two lines. */
 const WIDE = 120;
 
-/** What became of the call, in words. */
+/** Describes the outcome of the call in words. */
 export function describeDecision({ decision, code, rules, asks, approver, tool }: WatchedCall): string {
-  // The kernel's own stages are named like rules, and mean nothing to who watches.
+  // The kernel's own stages have ids like rules, but mean nothing to readers.
   const named = rules.filter((rule) => !rule.startsWith("kernel:"));
   const by = [named.join(", "), approver].filter((part) => part !== "").join(", ");
   if (code === "APPROVAL_PENDING") return `waits for a person (${rules.join(", ") || "approval"})`;
   if (asks && decision === "allowed" && approver === "" && code === "CANCELLED")
     return `ended unanswered (${rules.join(", ")})`;
-  // Its input or its path is not valid: no rule was asked.
+  // The input or the path is invalid, so no rule was evaluated.
   if (decision === "undecided") return tool === "?" ? "ended" : "rejected";
   return by === "" ? decision : `${decision} by ${by}`;
 }

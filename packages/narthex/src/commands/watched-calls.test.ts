@@ -25,13 +25,13 @@ const INVOKED: EntryInit = { kind: { case: "toolInvoked", value: { toolName: "ec
 const ALLOWED: EntryInit = { kind: { case: "policyDecision", value: { allowed: true, ruleIds: ["pure-tools"] } } };
 
 describe("createCallWatcher", () => {
-  it("gives nothing for records that end no call", () => {
+  it("prints nothing for records that end no call", () => {
     const observe = createCallWatcher();
     assert.equal(observe(view(0, "", [{ kind: { case: "sessionOpened", value: {} } }])), undefined);
     assert.equal(observe(view(1, "r", [INVOKED, ALLOWED, { kind: { case: "toolStarted", value: {} } }])), undefined);
   });
 
-  it("names the rule that denied, also where policy was not reached", () => {
+  it("names the denying rule, also if policy was not reached", () => {
     const observe = createCallWatcher();
     const call = observe(
       view(0, "r", [
@@ -44,7 +44,7 @@ describe("createCallWatcher", () => {
     assert.equal(call?.code, "LEASE_SCOPE");
   });
 
-  it("joins the record of an intent and that of its outcome", () => {
+  it("joins the records of an intent and of its outcome", () => {
     const observe = createCallWatcher();
     observe(view(0, "r", [INVOKED, ALLOWED]));
     observe(view(1, "other", [INVOKED]));
@@ -57,7 +57,7 @@ describe("createCallWatcher", () => {
     );
   });
 
-  it("says what a call is about: by its input, or by what it needed where the input is kept elsewhere", () => {
+  it("shows a call's target: its input, or its required capability if the input is stored elsewhere", () => {
     const input = (value: object) =>
       create(RecordContentSchema, {
         items: [{ role: ContentRole.INPUT, data: Buffer.from(JSON.stringify(value)) }],
@@ -76,12 +76,12 @@ describe("createCallWatcher", () => {
     assert.equal(subject([], input({ command: "x".repeat(1000) }))?.length, 301);
   });
 
-  it("says what it does not know about a call that began before it looked", () => {
+  it("marks unknown facts of a call that began before the watch", () => {
     const call = createCallWatcher()(view(9, "r", [{ kind: { case: "toolFailed", value: { code: "TIMEOUT" } } }]));
     assert.deepEqual([call?.tool, call?.decision, call?.code], ["?", "undecided", "TIMEOUT"]);
   });
 
-  it("is told in words: what waits, what was rejected before any rule, and what ended unanswered", () => {
+  it("describes what waits, what was rejected before any rule, and what ended without a response", () => {
     const asks: EntryInit = {
       kind: { case: "policyDecision", value: { allowed: true, approve: "human", ruleIds: ["ask-command"] } },
     };
@@ -96,7 +96,7 @@ describe("createCallWatcher", () => {
     assert.equal(told(ALLOWED, failed("TIMEOUT")), "allowed by pure-tools");
   });
 
-  it("tells repeats apart", () => {
+  it("distinguishes repeats", () => {
     const call = createCallWatcher()(view(3, "r", [INVOKED, ALLOWED, { kind: { case: "callRepeated", value: {} } }]));
     assert.equal(call?.decision, "repeated");
   });
