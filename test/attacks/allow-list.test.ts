@@ -167,7 +167,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe("a rule that allows by list lets nothing through that holds", () => {
+describe("an allow-list rule blocks every command with a hidden effect", () => {
   for (const [what, commands] of Object.entries(REFUSED)) {
     it(what, async () => {
       for (const command of commands) assert.equal(await run(command), "NO_MATCHING_RULE", JSON.stringify(command));
@@ -175,8 +175,8 @@ describe("a rule that allows by list lets nothing through that holds", () => {
   }
 });
 
-describe("a rule that allows by list", () => {
-  it("lets through what it is for", async () => {
+describe("an allow-list rule", () => {
+  it("permits the commands that it lists", async () => {
     for (const command of [
       "git log",
       "git log --oneline -5 | cat",
@@ -188,12 +188,12 @@ describe("a rule that allows by list", () => {
     }
   });
 
-  it("has a person asked about another, which is denied and does not run where nobody answers", async () => {
+  it("asks a person about any other command, and denies it when no decision comes", async () => {
     assert.equal(await run("touch asked"), "APPROVAL_TIMEOUT");
     await assert.rejects(access(join(kernel.home.workspace, "asked")));
   });
 
-  it("leaves everything as it was, and a sound ledger", async () => {
+  it("leaves the host unchanged and the ledger sound", async () => {
     for (const path of UNTOUCHED) assert.equal(await readFile(path, "utf8"), "untouched");
     assert.equal(codeOf(await kernel.call("echo", "1")), "success");
     await kernel.assertSound();

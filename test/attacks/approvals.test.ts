@@ -60,7 +60,7 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     return result.value.approvalId;
   }
 
-  it("cannot list, answer or revoke with its session's token, nor with one that only reads, nor with none", async () => {
+  it("cannot list, decide or revoke with its session's token, with a read token, or without a token", async () => {
     const approvalId = await pending("echo", { attack: "own token" });
     const attempts = [
       [session.token, Code.PermissionDenied],
@@ -80,7 +80,7 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     assert.equal(codeOf(await call("echo", { attack: "own token" })), "APPROVAL_PENDING");
   });
 
-  it("cannot change a program after it was approved: the answer is bound to what the file held", async () => {
+  it("cannot change a program after its approval, which is bound to the file's content", async () => {
     const options = bearer(await tokenOf("approve"));
     const write = (name: string, text: string) => writeFile(join(at.workspace, name), text, { mode: 0o755 });
     const run = (command: string) => call("shell_exec", { command });
@@ -127,7 +127,7 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     }
   });
 
-  it("cannot have a question for the console answered with a token that may only approve", async () => {
+  it("cannot get a console-only request decided with an approval token", async () => {
     const approvalId = await pending("hash", { data: "x" });
     const approve = bearer(await tokenOf("approve"));
     const yes = { approvalId, answer: "once", approver: "bot" };
@@ -140,7 +140,7 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     assert.equal(codeOf(await call("hash", { data: "x" })), "success");
   });
 
-  it("gets nothing by ids that were made up, answers that are none, or an answer without a name", async () => {
+  it("cannot decide by made-up ids, invalid decisions or a decision without a name", async () => {
     const approvalId = await pending("echo", { attack: "forged" });
     const options = bearer(await tokenOf("approve"));
     const attempts: readonly (readonly [object, Code])[] = [
@@ -164,7 +164,7 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     assert.equal(codeOf(await call("echo", { attack: "forged" })), "APPROVAL_PENDING");
   });
 
-  it("gets one answer where two doors answer at once: one wins, the other is told", async () => {
+  it("gets one decision if two doors decide at once: the first counts, and the other is told", async () => {
     const approvalId = await pending("echo", { attack: "race" });
     const options = bearer(await tokenOf("admin"));
     const answers = ["deny", "once", "session", "deny", "once", "rule"].map((answer) =>
@@ -177,7 +177,7 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     }
   });
 
-  it("runs once on one yes, however often it asks at once and under whatever id", async () => {
+  it("runs once per approval, however many parallel calls and request ids it uses", async () => {
     const input = { path: "once.txt", content: "x", append: true };
     const approvalId = await pending("file_write", input);
     await admin().resolveApproval({ approvalId, answer: "once", approver: "ann" }, bearer(await tokenOf("approve")));
@@ -186,7 +186,7 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     assert.equal(await readFile(join(at.workspace, "once.txt"), "utf8"), "x");
   });
 
-  it("gets nothing for one input by a yes to another, nor for one session by a yes to another's", async () => {
+  it("cannot use an approval for another input or another session", async () => {
     const other = await at.openSession();
     const approvalId = await pending("file_write", { path: "mine.txt", content: "harmless" });
     await admin().resolveApproval({ approvalId, answer: "once", approver: "ann" }, bearer(await tokenOf("approve")));
@@ -196,7 +196,7 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     assert.equal(codeOf(await call("file_write", stolen)), "success");
   });
 
-  it("has an answer for a path, as a session's or a rule's, for that path alone", async () => {
+  it("gets a session approval or a rule for a path for that path only", async () => {
     const options = bearer(await tokenOf("admin"));
     const approvalId = await pending("file_write", { path: "a.txt", content: "1" });
     const { standing } = await admin().resolveApproval({ approvalId, answer: "session", approver: "ann" }, options);
@@ -212,7 +212,7 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     assert.equal(codeOf(await call("file_write", { path: "a.txt", content: "4" })), "APPROVAL_PENDING");
   });
 
-  it("writes no rule of its own into the policy through what a rule is made of", async () => {
+  it("cannot inject a rule into the policy through any part of a generated rule", async () => {
     const options = bearer(await tokenOf("admin"));
     const path = '"].contains(context.path) }; @id("mine") @approve("none") permit(principal, action, resource); //';
     const approvalId = await pending("file_write", { path, content: "x" });
@@ -222,7 +222,7 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     assert.equal(policy?.problem, "");
   });
 
-  it("gets nothing by an answer to what a kernel asked that is gone", async () => {
+  it("gets nothing from a decision on a request of an earlier kernel", async () => {
     const approvalId = await pending("echo", { attack: "restart" });
     serving.child.kill("SIGKILL");
     serving = await at.serve();

@@ -17,7 +17,7 @@ async function prepare(at: TestHome): Promise<TestHome> {
   return at;
 }
 
-describe("arguments longer than a process can be given", { timeout: 120_000 }, () => {
+describe("arguments above the limits of a process", { timeout: 120_000 }, () => {
   let at: TestHome;
   let serving: Serving;
   let id: string;
@@ -42,14 +42,14 @@ describe("arguments longer than a process can be given", { timeout: 120_000 }, (
     ["an argument of git of 1 MB", "git", { operation: "LOG", args: ["x".repeat(MB)] }],
   ];
   for (const [name, tool, input] of LONG) {
-    it(`${name} is invalid input, and nothing is started`, async () => {
+    it(`${name} is invalid input and starts nothing`, async () => {
       assert.equal((await call(tool, input, 4))["error_code"], "INVALID_INPUT");
       const { result } = await call("shell_exec", { command: "echo on" }, 0);
       assert.equal(objectOf(objectOf(result)["stdout"])["text"], "on\n");
     });
   }
 
-  it("many variables, each within its bound and together beyond what a process is given, are an error or work", async () => {
+  it("many variables, each within its limit and together above the process limit, fail or work", async () => {
     const env = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`LONG_${i}`, "x".repeat(32_000)]));
     const { code, stdout, stderr } = await at.run(["call", "shell_exec", "-", "--session", id, "--json"], {
       stdin: JSON.stringify({ command: "echo on", env }),
@@ -59,7 +59,7 @@ describe("arguments longer than a process can be given", { timeout: 120_000 }, (
     await call("shell_exec", { command: "true" }, 0);
   });
 
-  it("one that a command makes itself is the command's own failure, with the shell's words", async () => {
+  it("an over-long argument built by a command fails in the command, with the shell's message", async () => {
     const command = "/bin/echo \"$(head -c 1048576 /dev/zero | tr '\\0' x)\"";
     const result = objectOf((await call("shell_exec", { command }, 0))["result"]);
     assert.equal(result["exit_code"], 126);
@@ -68,7 +68,7 @@ describe("arguments longer than a process can be given", { timeout: 120_000 }, (
 });
 
 describe("the kernel's own language, time zone and locale", { timeout: 120_000 }, () => {
-  it("have no influence on what programs print and tools answer", async (context) => {
+  it("do not change the output of programs and tools", async (context) => {
     const at = await prepare(await createTestHome());
     context.after(() => at.remove());
     await writeFile(join(at.workspace, "B"), "");

@@ -11,7 +11,7 @@ const RULES = `@id("asks") @approve("human") permit(principal, action == Action:
 
 type Change = (input: Record<string, unknown>) => void | Promise<void>;
 
-describe("arguments that change after they were checked", { timeout: 60_000 }, () => {
+describe("arguments that change after they were validated", { timeout: 60_000 }, () => {
   const paid: unknown[] = [];
   let root: string;
   let kernel: SocketKernel;
@@ -63,7 +63,7 @@ describe("arguments that change after they were checked", { timeout: 60_000 }, (
       lease: { capabilities: [{ kind: "env_read", names: ["WALLET"] }] },
     });
 
-  it("by their caller, while a person is asked, are not what runs", async () => {
+  it("by their caller, during the approval, do not run", async () => {
     const session = await open();
     const codes: string[] = [];
     meanwhile = async () => {
@@ -79,7 +79,7 @@ describe("arguments that change after they were checked", { timeout: 60_000 }, (
     assert.deepEqual(paid.splice(0), [{ amount: 5, to: { name: "grocer" } }]);
   });
 
-  it("by the code that asks the person, are not what runs", async () => {
+  it("by the approver's code do not run", async () => {
     meanwhile = (question) => {
       // A question that cannot be changed is as good.
       Reflect.set(question, "amount", 9);
@@ -88,7 +88,7 @@ describe("arguments that change after they were checked", { timeout: 60_000 }, (
     assert.deepEqual(paid.pop(), { amount: 6 });
   });
 
-  it("to what no rule permits, are a call of their own", async () => {
+  it("to values that no rule permits need a call of their own", async () => {
     const session = await open();
     assert.equal((await session.call("pay", { amount: 8 })).status, "success");
     assert.deepEqual(paid.pop(), { amount: 8 });

@@ -33,7 +33,7 @@ async function refusal(text: string): Promise<string> {
 }
 
 describe("a configuration", { timeout: 60_000 }, () => {
-  it("with a key that nobody knows is refused, and the key that was meant is named", async () => {
+  it("with an unknown key is rejected, and the intended key is suggested", async () => {
     for (const [text, meant] of [
       ["timeouts: { aproval_ms: 1 }", "timeouts.approval_ms"],
       ["Listen: 127.0.0.1:0", "listen"],
@@ -45,7 +45,7 @@ describe("a configuration", { timeout: 60_000 }, () => {
       assert.match(await refusal(`${key}: { view_bytes: 64 }\n`), /unknown key/);
   });
 
-  it("that names two servers alike, or a key twice, is refused with the line of the second", async () => {
+  it("with two servers of one name, or a repeated key, is rejected with the line of the second", async () => {
     const servers = "mcp_servers:\n  notes: { command: [a] }\n  notes: { command: [b] }\n";
     assert.match(await refusal(servers), /line 3: `mcp_servers\.notes` is given twice/);
     assert.match(await refusal("view_bytes: 64\nview_bytes: 128\n"), /line 2: `view_bytes` is given twice/);

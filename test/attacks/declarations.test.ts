@@ -143,7 +143,7 @@ const SCHEMAS: readonly (readonly [what: string, reason: RegExp, ...schemas: rea
   ],
   ["a huge enumeration", /more than 10000 enum values/, { enum: Array.from({ length: 10_001 }, (_, index) => index) }],
   [
-    "a dialect that nobody knows",
+    "an unknown dialect",
     /unknown dialect/,
     { $schema: `${REMOTE}/dialect` },
     { items: { $schema: "http://json-schema.org/draft-04/schema#" } },
@@ -158,7 +158,7 @@ const SCHEMAS: readonly (readonly [what: string, reason: RegExp, ...schemas: rea
 
 describe("a tool whose schema has", { timeout: 240_000 }, () => {
   for (const [what, reason, ...schemas] of SCHEMAS) {
-    it(`${what} is not added, and the reason is said`, async () => {
+    it(`${what} is not added, and the reason is reported`, async () => {
       for (const schema of schemas) {
         for (const place of ["input_schema", "output_schema"]) {
           const { code, message } = await refusal({ [place]: schema });
@@ -172,25 +172,25 @@ describe("a tool whose schema has", { timeout: 240_000 }, () => {
 });
 
 describe("a value for a hostile schema", { timeout: 240_000 }, () => {
-  it("that would make a pattern explode is refused", async () => {
+  it("that would make a pattern explode is rejected", async () => {
     assert.equal(await answerTo("exploding", { text: `${"a".repeat(50_000)}!` }), "INVALID_INPUT");
   });
 
-  it("that doubles the work with each of its levels is refused, and one that does not is not", async () => {
+  it("is rejected if it doubles the work with each level, and accepted otherwise", async () => {
     assert.equal(await answerTo("doubling", deep(60)), "INVALID_INPUT");
     assert.equal(await answerTo("recursive", { ...deep(60), say: "1" }), "1");
   });
 
-  it("is held to the formats that are checked, and to no other", async () => {
+  it("is checked against supported formats only", async () => {
     assert.equal(await answerTo("formatted", { when: "2023-02-29" }), "INVALID_INPUT");
     assert.equal(await answerTo("formatted", { when: "2024-02-29", colour: "no colour at all", say: "1" }), "1");
   });
 
-  it("may have other fields where nothing is said of them", async () => {
+  it("may have other fields unless the schema forbids them", async () => {
     assert.equal(await answerTo("open_ended", { say: "1", other: [2] }), "1");
   });
 
-  it("is refused whatever it is, with the reason, where the schema contradicts itself", async () => {
+  it("is always rejected, with the reason, if the schema contradicts itself", async () => {
     for (const value of ["text", {}, 1, null]) {
       const { result } = await call("contradictory", value);
       assert.ok(result.case === "error" && result.value.errorCode === "INVALID_INPUT", JSON.stringify(value));
@@ -198,7 +198,7 @@ describe("a value for a hostile schema", { timeout: 240_000 }, () => {
     }
   });
 
-  it("is filled with defaults, and no prototype is", async () => {
+  it("gets defaults without any change to a prototype", async () => {
     const input = Buffer.from('{"__proto__":{"x":1},"constructor":{"y":1}}');
     const { result } = await kernel.call("filled", input);
     assert.ok(result.case === "success");
@@ -207,8 +207,8 @@ describe("a value for a hostile schema", { timeout: 240_000 }, () => {
   });
 });
 
-describe("what a tool answers", { timeout: 240_000 }, () => {
-  it("is INVALID_OUTPUT where it is of another type, or has further fields", async () => {
+describe("a tool's output", { timeout: 240_000 }, () => {
+  it("is INVALID_OUTPUT if it has another type or extra fields", async () => {
     assert.equal(await answerTo("promising", { say: '{"n":1}' }), '{"n":1}');
     for (const say of ['"text"', '{"n":"1"}', '{"n":1,"more":2}']) {
       const { result } = await call("promising", { say });
@@ -217,7 +217,7 @@ describe("what a tool answers", { timeout: 240_000 }, () => {
     }
   });
 
-  it("is INVALID_OUTPUT where it is nothing at all, and a result where it is an empty text or no bytes", async () => {
+  it("is INVALID_OUTPUT if it is missing, and valid if it is an empty text or no bytes", async () => {
     assert.equal(await answerTo("open_ended", {}), "INVALID_OUTPUT");
     assert.equal(await answerTo("open_ended", { say: '""' }), '""');
     assert.equal(codeOf(await call("file_write", { path: "empty", content: "" })), "success");
@@ -228,14 +228,14 @@ describe("what a tool answers", { timeout: 240_000 }, () => {
 });
 
 describe("a tool whose name or description", { timeout: 240_000 }, () => {
-  it("is that of a built-in tool, of its operations or of a server's tool is not added", async () => {
+  it("equals that of a built-in tool, its operations or a server's tool is not added", async () => {
     for (const name of ["echo", "git_status", "git_anything", "write_protected", "notes__list", "echo__b"]) {
       const { code } = await refusal({ name, version: "9.0.0" });
       assert.match(code, /^(?:ALREADY_REGISTERED|INVALID_DECLARATION)$/, name);
     }
   });
 
-  it("is another's in other letters is not added, and calls nobody", async () => {
+  it("looks like another tool's is not added, and nothing is executed", async () => {
     for (const name of [
       "Echo",
       "ECHO",
@@ -252,7 +252,7 @@ describe("a tool whose name or description", { timeout: 240_000 }, () => {
     }
   });
 
-  it("hides something, changes the terminal, or has no end is not added", async () => {
+  it("hides text, controls the terminal or is endless is not added", async () => {
     for (const description of [
       "adds\u{e0049}\u{e0067}",
       "adds\u200b",
@@ -267,7 +267,7 @@ describe("a tool whose name or description", { timeout: 240_000 }, () => {
   });
 });
 
-it("afterwards everything is in the ledger, and it is sound", async () => {
+it("all calls are in the ledger afterwards, and it is sound", async () => {
   assert.equal(await answerTo("echo", 1), "1");
   await kernel.assertSound();
 });

@@ -67,9 +67,9 @@ const READERS: readonly string[] = [
   "sed -n 'w effect' in",
 ];
 
-describe("a program that only looks, told to do more", { timeout: 120_000 }, () => {
+describe("a read-only program with options that do more", { timeout: 120_000 }, () => {
   for (const command of READERS) {
-    test(`\`${command}\` does it only when a person has said yes`, async () => {
+    test(`\`${command}\` runs only with a person's approval`, async () => {
       answer = false;
       assert.deepEqual(await call("shell_exec", { command }), { status: "denied", asked: true });
       assert.ok(!(await exists("effect")));
@@ -82,8 +82,8 @@ describe("a program that only looks, told to do more", { timeout: 120_000 }, () 
   }
 });
 
-describe("a test that the agent wrote to attack", { timeout: 120_000 }, () => {
-  test("runs unasked, and changes nothing that is protected", async () => {
+describe("a hostile test that the agent wrote", { timeout: 120_000 }, () => {
+  test("runs without approval, and changes no protected path", async () => {
     answer = false;
     const before = await readFile(join(workspace, ".git/config"), "utf8");
     const content = `import { test } from "node:test";

@@ -52,7 +52,7 @@ const GRPC = (baseUrl: string): Transport => createGrpcTransport({ baseUrl });
 const JSON_OVER_HTTP = (baseUrl: string): Transport =>
   createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false });
 
-describe("an agent that wants more than its lease", { timeout: 120_000 }, () => {
+describe("an agent that tries to exceed its lease", { timeout: 120_000 }, () => {
   let home: TestHome;
   let serving: Serving;
   before(async () => {
@@ -68,7 +68,7 @@ describe("an agent that wants more than its lease", { timeout: 120_000 }, () => 
     ["gRPC", GRPC],
     ["Connect with JSON", JSON_OVER_HTTP],
   ] as const) {
-    it(`splits its own lease by its own token and no other, by ${name}`, async () => {
+    it(`delegates its own lease by its own token and no other, by ${name}`, async () => {
       const { kernel, admin, adminToken, delegate, call } = await reach(home, serving, transport);
       const session = await home.openSession();
       const sibling = await home.openSession();
@@ -118,7 +118,7 @@ describe("an agent that wants more than its lease", { timeout: 120_000 }, () => 
       }
     });
 
-    it(`finds no way by long, deep and odd requests, by ${name}`, async () => {
+    it(`gains nothing by long, deep and malformed requests, by ${name}`, async () => {
       const { delegate, call } = await reach(home, serving, transport);
       const session = await home.openSession();
       const many = Array.from({ length: 100_000 }, (_, index) => `echo_${index}`);
@@ -147,7 +147,7 @@ describe("an agent that wants more than its lease", { timeout: 120_000 }, () => 
       assert.equal(codeOf(await call(token, "echo", 1)), "success");
     });
 
-    it(`an administrator's session with a parent has nothing of its own, by ${name}`, async () => {
+    it(`gains nothing from a child session that an administrator opens, by ${name}`, async () => {
       const { admin, adminToken } = await reach(home, serving, transport);
       const session = await home.openSession();
       const open = (more: object) => admin.openSession({ parentSessionId: session.id, ...more }, bearer(adminToken));
@@ -164,7 +164,7 @@ describe("an agent that wants more than its lease", { timeout: 120_000 }, () => 
     });
   }
 
-  it("does not overspend through children that call at once, and has nothing more once the first lease is over", async () => {
+  it("cannot overspend through concurrent children, and has nothing left when the first lease ends", async () => {
     const { admin, adminToken, delegate, call } = await reach(home, serving, GRPC);
     const open = (lease: object) =>
       admin.openSession({ workspace: home.workspace, lease: JSON.stringify(lease) }, bearer(adminToken));
@@ -199,7 +199,7 @@ describe("an agent that wants more than its lease", { timeout: 120_000 }, () => 
 const RULE = '@id("shell") @approve("none") permit(principal, action == Action::"shell_exec", resource);';
 
 describe("a lease that is revoked while commands run under it", { timeout: 180_000 }, () => {
-  it("ends them with all they started, and stays revoked however the kernel dies", async () => {
+  it("ends them with all their processes, and stays revoked however the kernel dies", async () => {
     const home = await createTestHome();
     await home.ask(["init"]);
     await writeFile(join(home.home, "policy", "shell.cedar"), RULE);

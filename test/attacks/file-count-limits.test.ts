@@ -7,7 +7,7 @@ const SMALL = { memory_bytes: 64 * 1024 * 1024, processes: 32 };
 const MAKE =
   'import os\nnumber = 0\nwhile True:\n    os.close(os.open("f%d" % number, os.O_CREAT | os.O_WRONLY)); number += 1';
 
-describe("files and directories without end", { timeout: 120_000 }, () => {
+describe("unlimited files and directories", { timeout: 120_000 }, () => {
   let at: AttackedKernel;
   let session: AttackSession;
   let idle: HostFootprint;
@@ -25,7 +25,7 @@ describe("files and directories without end", { timeout: 120_000 }, () => {
   };
 
   for (const place of ["/tmp", "/dev/shm", "/scratch"]) {
-    test(`empty ones in ${place} end in a bound of space, memory or time, and go with the call or the session`, async () => {
+    test(`empty ones in ${place} stop at a limit of space, memory or time, and are removed with the call or the session`, async () => {
       const said = await end(`cd ${place} && exec python3 -c '${MAKE}'`, 3000);
       assert.match(said, /^(?:RESOURCE_EXCEEDED (?:memory|temp|files)|TIMEOUT |exited)/);
       assert.equal((await session.shell("echo after it")).stdout, "after it\n");
@@ -34,7 +34,7 @@ describe("files and directories without end", { timeout: 120_000 }, () => {
     });
   }
 
-  test("empty ones in the workspace end with the call's time, and tools still answer there", async () => {
+  test("empty ones in the workspace stop at the call's time-out, and tools still respond there", async () => {
     assert.match(await end(`mkdir many && cd many && exec python3 -c '${MAKE}'`, 1500), /^TIMEOUT /);
     const listed = await session.call("file_list", { path: "many", limit: 10 });
     assert.equal(listed.status, "success", listed.message);
@@ -43,7 +43,7 @@ describe("files and directories without end", { timeout: 120_000 }, () => {
     assert.equal((await session.shell("rm -rf many; ls -d many 2>/dev/null; true")).stdout, "");
   });
 
-  test("ten thousand levels of directories are listed, searched and deleted within a bound, by every tool", async () => {
+  test("every tool lists, searches and deletes ten thousand levels of directories within its limits", async () => {
     const program =
       'import os\nfor _ in range(10000): os.mkdir("d"); os.chdir("d")\nopen("bottom", "w").write("needle")';
     const { exitCode, stderr } = await session.shell(`mkdir deep && cd deep && exec python3 -c '${program}'`);

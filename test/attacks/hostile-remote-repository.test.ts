@@ -22,9 +22,9 @@ after(() => kernel.close());
 
 const RECEIVING_HOOKS = ["pre-receive", "update", "post-receive", "post-update", "reference-transaction"];
 
-describe("the repository at the other end", () => {
+describe("a hostile remote repository", () => {
   for (const hook of RECEIVING_HOOKS) {
-    it(`its hook ${hook} is not run by a push`, () =>
+    it(`cannot have its hook ${hook} run by a push`, () =>
       kernel.visit(async (repository, session) => {
         repository.git("clone", "-q", "--bare", ".", "../other.git");
         repository.program(join(repository.root, "other.git/hooks", hook));
@@ -38,7 +38,7 @@ describe("the repository at the other end", () => {
       }));
   }
 
-  it("its checked-out files are not changed by a push, and its filters and monitor not run", () =>
+  it("cannot have its checked-out files changed by a push, or its filters and monitor run", () =>
     kernel.visit(async (repository, session) => {
       repository.git("clone", "-q", ".", "../other");
       repository.git("commit", "-q", "--allow-empty", "-m", "more");
@@ -55,7 +55,7 @@ describe("the repository at the other end", () => {
       assert.equal(repository.sprung(), true, "the trap does not work: git without a guard ran nothing");
     }));
 
-  it("names a remote whose program is run neither by name nor by `--all`", () =>
+  it("cannot have a remote's program run, by name or by `--all`", () =>
     kernel.visit(async (repository, session) => {
       repository.git("clone", "-q", "--bare", ".", "../other.git");
       repository.config("remote.origin.url", "../other.git");
@@ -70,7 +70,7 @@ describe("the repository at the other end", () => {
       }
     }));
 
-  it("lacks objects, and its own remote's program is not run to get them", (context) =>
+  it("with missing objects cannot have its own remote's program run to fetch them", (context) =>
     kernel.visit(async (repository, session) => {
       repository.git("clone", "-q", ".", "../other");
       const blob = repository.git("rev-parse", "HEAD:file.txt").trim();
@@ -88,7 +88,7 @@ describe("the repository at the other end", () => {
       assert.notEqual(exitCode, 0);
     }));
 
-  it("gives a clone nothing of its own configuration and hooks", () =>
+  it("passes none of its configuration and hooks to a clone", () =>
     kernel.visit(async (repository, session) => {
       repository.config("core.fsmonitor", repository.trap);
       repository.config("filter.x.smudge", repository.trap);
@@ -106,8 +106,8 @@ describe("the repository at the other end", () => {
     }));
 });
 
-describe("a `.git` that leads elsewhere", () => {
-  it("in the workspace, to a hostile directory: nothing of it is run", () =>
+describe("a `.git` that points elsewhere", () => {
+  it("runs nothing from a hostile directory in the workspace", () =>
     kernel.visit(async (repository, session) => {
       repository.config("core.fsmonitor", repository.trap);
       renameSync(join(repository.directory, ".git"), join(repository.root, "elsewhere"));
@@ -133,7 +133,7 @@ describe("a `.git` that leads elsewhere", () => {
       },
     ],
   ] as const) {
-    it(`${what} outside of the workspace is refused, and nothing is read there or run`, () =>
+    it(`to ${what} outside of the workspace is rejected, and nothing is read or run there`, () =>
       kernel.visit(async (repository, session) => {
         const outside = mkdtempSync(join(tmpdir(), "narthex-outside-"));
         try {
@@ -158,7 +158,7 @@ describe("a `.git` that leads elsewhere", () => {
       }));
   }
 
-  it("core.worktree outside of the workspace is refused", () =>
+  it("is rejected with core.worktree outside of the workspace", () =>
     kernel.visit(async (repository, session) => {
       repository.config("core.worktree", "/tmp");
       const { code, message } = await kernel.git(repository, session, "STATUS", []);
@@ -167,8 +167,8 @@ describe("a `.git` that leads elsewhere", () => {
     }));
 });
 
-describe("a rebase that is under way", () => {
-  it("does not go on while its list would run a program", () =>
+describe("a rebase in progress", () => {
+  it("does not continue if its list would run a program", () =>
     kernel.visit(async (repository, session) => {
       repository.git("commit", "-q", "--allow-empty", "-m", "second");
       repository.plain(["-c", "sequence.editor=sed -i 1ibreak", "rebase", "-i", "--keep-empty", "HEAD~1"]);

@@ -22,7 +22,7 @@ before(async () => {
 after(() => kernel.close());
 
 describe("a hostile repository, to operations that read", () => {
-  it("would be noticed even though nothing can be written", () =>
+  it("a running trap would be noticed even if nothing can be written", () =>
     kernel.visit(async (repository, session) => {
       await kernel.plain(repository, session, [repository.trap], true);
       assert.equal(repository.sprung(), true);
@@ -56,7 +56,7 @@ describe("a hostile repository, to operations that write", () => {
 });
 
 describe("a hostile repository, to tools that write files", () => {
-  it("is looked at within bounds: loops of includes and links, special files, a configuration without end", () =>
+  it("is inspected within limits: loops of includes and links, special files, an endless configuration", () =>
     kernel.visit(async (repository, session) => {
       const work = join(repository.root, "work");
       execFileSync("mkfifo", [join(work, "pipe")]);

@@ -31,14 +31,14 @@ const REFUSED: Record<string, string | Uint8Array> = {
 };
 
 for (const [name, input] of Object.entries(REFUSED)) {
-  test(`${name} is INVALID_INPUT, with what is wrong`, async () => {
+  test(`${name} is INVALID_INPUT with the reason`, async () => {
     const response = await kernel.call("echo", input);
     assert.equal(codeOf(response), "INVALID_INPUT");
     assert.ok(response.result.case === "error" && response.result.value.violations.length > 0);
   });
 }
 
-test("numbers and keys that mean the same have the same hash", async () => {
+test("equal numbers and keys have the same hash in any notation", async () => {
   const same = ['{"a":100,"b":0}', '{"b":-0,"a":1E2}', ' { "b" : 0.0 , "a" : 1e2 } ', '{"\\u0061":100.0,"b":0}'];
   const hashes = new Set<string>();
   for (const input of same) {
@@ -48,7 +48,7 @@ test("numbers and keys that mean the same have the same hash", async () => {
   assert.equal(hashes.size, 1);
 });
 
-test("fractions are written in one form, however they were given", async () => {
+test("fractions are normalised to one notation", async () => {
   const forms = { "0.30000000000000004": ["0.30000000000000004", "3.0000000000000004e-1", "0.3000000000000000444"] };
   for (const [written, given] of Object.entries(forms)) {
     for (const input of given) {
@@ -58,13 +58,13 @@ test("fractions are written in one form, however they were given", async () => {
   }
 });
 
-test("`__proto__` is a key like any other", async () => {
+test("`__proto__` is an ordinary key", async () => {
   const { result } = await kernel.call("echo", '{"__proto__":{"polluted":true},"constructor":1}');
   assert.ok(result.case === "success");
   assert.equal(Buffer.from(result.value.inlineResult).toString(), '{"__proto__":{"polluted":true},"constructor":1}');
 });
 
-test("a string of 100 MB and a million keys are answered, one way or the other, and the kernel goes on", async () => {
+test("a string of 100 MB and a million keys get a response, and the kernel continues", async () => {
   const long = await kernel.call("echo", `"${"x".repeat(100_000_000 - 1000)}"`);
   assert.equal(codeOf(long), "success");
   const keys = (count: number): string => Array.from({ length: count }, (_, i) => `"k${i}":${i}`).join(",");
@@ -75,7 +75,7 @@ test("a string of 100 MB and a million keys are answered, one way or the other, 
   assert.equal(codeOf(await kernel.call("echo", "1")), "success");
 });
 
-test("tool names from nowhere are TOOL_NOT_FOUND or INVALID_REQUEST, never a crash", async () => {
+test("hostile tool names are TOOL_NOT_FOUND or INVALID_REQUEST, never a crash", async () => {
   const names = [
     "",
     "x".repeat(10_000),
@@ -93,4 +93,4 @@ test("tool names from nowhere are TOOL_NOT_FOUND or INVALID_REQUEST, never a cra
     assert.match(codeOf(await kernel.call(name, "1")), /^(TOOL_NOT_FOUND|INVALID_REQUEST)$/, name);
 });
 
-test("afterwards everything is in the ledger, and it is sound", () => kernel.assertSound());
+test("all calls are in the ledger afterwards, and it is sound", () => kernel.assertSound());

@@ -17,7 +17,7 @@ describe("a kernel killed in the middle of a call", { timeout: 120_000 }, () => 
   let second: AttackedKernel | undefined;
   after(() => (second ?? first).remove());
 
-  test("takes everything that ran with it; the next one sets aside what was planted and says that the call was killed", async () => {
+  test("takes its programs with it; the next kernel quarantines planted files and reports the call as killed", async () => {
     first = await startAttackedKernel();
     await mkdir(first.at(".github"));
     await writeFile(first.at(".env"), "KEY=1\n");
@@ -61,7 +61,7 @@ describe("a kernel killed in the middle of a call", { timeout: 120_000 }, () => 
     assert.deepEqual(left, ["narthex-pipes"]);
   });
 
-  test("leaves no control group to the next one", async () => {
+  test("leaves no control group to the next kernel", async () => {
     assert.deepEqual(await findGroups(first.pid), []);
   });
 });

@@ -24,7 +24,7 @@ describe("programs do not lose a label", { timeout: 300_000 }, () => {
     return workspace;
   }
 
-  it("by copying, under another name and into a workspace inside", async () => {
+  it("by copying under another name, or into a nested workspace", async () => {
     const workspace = await labelled();
     const copier = await home.open(workspace);
     await home.assertSecret(copier, "shell_exec", { command: "mkdir sub; tr a-z b-za < notes.txt > sub/b.txt; ls" });
@@ -32,7 +32,7 @@ describe("programs do not lose a label", { timeout: 300_000 }, () => {
     await home.assertSecretFile(join(workspace, "sub"), "b.txt");
   });
 
-  it("when the secret is on a command line of a session, not in a file", async () => {
+  it("when the secret is on a session's command line instead of in a file", async () => {
     const workspace = await home.workspace();
     const dirty = await home.openDirty(workspace);
     await home.done(dirty, "shell_exec", { command: "cat > plain.txt", stdin: "hunter2" });
@@ -62,7 +62,7 @@ describe("programs do not lose a label", { timeout: 300_000 }, () => {
     await home.assertSecret(await home.open(workspace), "db_query", ask("SELECT word FROM t"));
   });
 
-  it("by being killed half way: what was written, and what was printed", async () => {
+  it("by being killed half way: neither its files nor its output", async () => {
     const workspace = await home.workspace();
     const dirty = await home.openDirty(workspace);
     const command = "cp .env plain.txt; cat .env; sleep 60";
@@ -91,7 +91,7 @@ describe("programs do not lose a label", { timeout: 300_000 }, () => {
     await home.assertSecretFile(workspace, "plain.txt");
   });
 
-  it("through a job that was there before the label", async () => {
+  it("through a job that started before the label", async () => {
     const workspace = await home.workspace(DEEP);
     const clean = await home.open(workspace);
     const command = "until [ -s notes.txt ]; do sleep 0.1; done; cat notes.txt";
@@ -104,7 +104,7 @@ describe("programs do not lose a label", { timeout: 300_000 }, () => {
     await home.assertSecret(clean, "shell_output", { job_id: jobId, wait_ms: 20_000 });
   });
 
-  it("by running while somebody else writes", async () => {
+  it("by running while another program writes", async () => {
     const workspace = await home.workspace(DEEP);
     const clean = await home.open(workspace);
     const started = Promise.withResolvers<void>();
@@ -117,13 +117,13 @@ describe("programs do not lose a label", { timeout: 300_000 }, () => {
     assert.deepEqual((await home.at.kernel.getSession(clean.id))?.session.labels, ["secret"]);
   });
 
-  it("by reading a secret file that lies where they work", async () => {
+  it("by reading a secret file in its working directory", async () => {
     const workspace = await home.workspace("service/.ENV");
     await home.assertSecret(await home.open(workspace), "shell_exec", { command: "cat .e*", cwd: "service" });
     await home.assertSecret(await home.open(workspace), "shell_spawn", { command: "cat service/.ENV" });
   });
 
-  it("by naming one that lies deeper", async () => {
+  it("by naming a secret file in a deeper directory", async () => {
     const workspace = await home.workspace(DEEP);
     for (const command of [
       `cat ${DEEP}`,
@@ -135,14 +135,14 @@ describe("programs do not lose a label", { timeout: 300_000 }, () => {
     }
   });
 
-  it("that nobody has: a command where no secret lies has none", async () => {
+  it("that was never there: a command in a workspace without secrets has no labels", async () => {
     const workspace = await home.workspace(DEEP);
     const session = await home.open(workspace);
     const { metadata } = await home.done(session, "shell_exec", { command: "ls; echo .environment" });
     assert.deepEqual(metadata.labels, []);
   });
 
-  it("before they show anything: the workspace has it by then", async () => {
+  it("before their output is shown: the workspace has it by then", async () => {
     const workspace = await home.workspace();
     const session = await home.open(workspace);
     const seen: Promise<unknown>[] = [];

@@ -14,7 +14,7 @@ describe("a label is not lost", { timeout: 300_000 }, () => {
   });
   after(() => home[Symbol.asyncDispose]());
 
-  it("by nothing at all: who works beside a secret and does not read it has none", async () => {
+  it("and not gained by working beside a secret without reading it", async () => {
     const workspace = await home.workspace();
     const session = await home.open(workspace);
     await home.done(session, "file_write", { path: "a.txt", content: "a" });
@@ -43,7 +43,7 @@ describe("a label is not lost", { timeout: 300_000 }, () => {
     assert.deepEqual(result.value.labels, ["secret"]);
   });
 
-  it("through a move, of what is secret by its name and of what is secret by who wrote it", async () => {
+  it("through a move of a file that is secret by its name or by its writer", async () => {
     const workspace = await home.workspace();
     const mover = await home.open(workspace);
     await home.put(join(workspace, "id_rsa"), "hunter2");
@@ -57,7 +57,7 @@ describe("a label is not lost", { timeout: 300_000 }, () => {
     await home.assertSecretFile(other, "deep/er.txt");
   });
 
-  it("through a workspace inside, and one around", async () => {
+  it("through a nested workspace, or a surrounding one", async () => {
     const workspace = await home.workspace();
     const dirty = await home.openDirty(workspace);
     await home.done(dirty, "file_write", { path: "sub/notes.txt", content: "hunter2" });
@@ -81,7 +81,7 @@ describe("a label is not lost", { timeout: 300_000 }, () => {
     await home.assertSecretFile(workspace, "innocent.txt");
   });
 
-  it("through an artifact, whoever gets it", async () => {
+  it("through an artifact, whatever session reads it", async () => {
     const workspace = await home.workspace();
     const dirty = await home.openDirty(workspace);
     const { hash } = await home.done(dirty, "echo", "hunter2");
@@ -97,7 +97,7 @@ describe("a label is not lost", { timeout: 300_000 }, () => {
     await home.assertSecret(reader, "hash", { content_hash: contentHash });
   });
 
-  it("through the content store: bytes put again without labels, and hashes told to others", async () => {
+  it("through the content store: bytes put again without labels, and hashes passed to others", async () => {
     const workspace = await home.workspace();
     const dirty = await home.openDirty(workspace);
     const client = createClient(KernelService, connectTo(home.at.kernel));
@@ -147,7 +147,7 @@ describe("a label is not lost", { timeout: 300_000 }, () => {
     }
   });
 
-  it("through undo, after somebody took the label off", async () => {
+  it("through undo, after a person removed the label", async () => {
     const workspace = await home.workspace();
     const { kernel } = home.at;
     const dirty = await home.openDirty(workspace);

@@ -35,7 +35,7 @@ async function feed(child: Running): Promise<void> {
   child.stdin.end();
 }
 
-test("content of many bytes is stored and read without filling memory", { timeout: 3_600_000 }, async (t) => {
+test("large content is stored and read without filling memory", { timeout: 3_600_000 }, async (t) => {
   const serving = await at.serve();
   const { id } = await at.openSession();
   // What a first, small one loads is no part of it.

@@ -52,7 +52,7 @@ describe("memory", { timeout: 120_000 }, () => {
   after(() => at.remove());
 
   for (const [name, program] of Object.entries(ATTACKS)) {
-    test(`${name} is counted like any other, and ends in its bound`, async () => {
+    test(`${name} counts as memory and ends at the limit`, async () => {
       const command = `exec python3 -c '${program}'`;
       const { status, code, message, result } = await session.call("limited_run", {
         command,

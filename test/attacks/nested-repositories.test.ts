@@ -23,7 +23,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-describe("a repository inside the user's repository that the index names", { timeout: 120_000 }, () => {
+describe("a nested repository that the index of the user's repository names", { timeout: 120_000 }, () => {
   async function repository(name: string): Promise<string> {
     const workspace = await at.makeWorkspace(`nested-${name}`);
     await makeRepository(workspace);
@@ -53,7 +53,7 @@ describe("a repository inside the user's repository that the index names", { tim
     ["split", "git add lib/deep && git update-index --split-index"],
   ];
   for (const [name, add] of VARIANTS) {
-    test(`is set aside where it runs something: ${name} index`, async () => {
+    test(`is quarantined if it runs a program: ${name} index`, async () => {
       const workspace = await repository(name);
       const session = await at.open(workspace);
       const command = `(cd lib/deep && ${MAKE}); ${add}; (cd lib/deep && ${MONITOR})`;
@@ -63,7 +63,7 @@ describe("a repository inside the user's repository that the index names", { tim
     });
   }
 
-  test("is set aside behind another that runs nothing, and behind a file that leads to it", async () => {
+  test("is quarantined behind a harmless one, and behind a file that points to it", async () => {
     const workspace = await repository("behind");
     const session = await at.open(workspace);
     const inner = `mkdir inner && cd inner && ${MAKE} && cd .. && git add inner && cd inner && ${MONITOR}`;
@@ -75,7 +75,7 @@ describe("a repository inside the user's repository that the index names", { tim
     await assertNothingRuns(workspace, "lib/deep/inner", "lib/far");
   });
 
-  test("stays where it runs nothing, and gets no program later", async () => {
+  test("stays if it runs nothing, and gets no program later", async () => {
     const workspace = await repository("inert");
     const session = await at.open(workspace);
     const { exitCode, stderr } = await session.shell(`(cd lib/deep && ${MAKE}) && git add lib/deep`);
@@ -88,8 +88,8 @@ describe("a repository inside the user's repository that the index names", { tim
   });
 });
 
-describe("a repository that a program makes in a directory of the root", { timeout: 120_000 }, () => {
-  test("is set aside where it runs something, and stays where it does not", async () => {
+describe("a repository that a program creates in a directory of the root", { timeout: 120_000 }, () => {
+  test("is quarantined if it runs a program, and stays otherwise", async () => {
     const workspace = await at.makeWorkspace("nested-root");
     await makeRepository(workspace);
     await at.own(workspace);

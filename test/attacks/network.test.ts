@@ -65,7 +65,7 @@ async function fetchFrom(url: string, more: JsonObject = {}): Promise<Ending> {
 const leading = (to: string, code = 302): string => `http://${granted.place}/go/${code}?to=${encodeURIComponent(to)}`;
 
 describe("a lease for a host", { timeout: 120_000 }, () => {
-  it("is not given in an odd spelling of it", async () => {
+  it("rejects unusual spellings of it", async () => {
     for (const host of [
       ..."127.1 2130706433 0x7f000001 0177.0.0.1 127.0.0.1. localhost. a.com. a..com .a.com *a.com a.*.com ** *.1".split(
         " ",
@@ -85,7 +85,7 @@ describe("a lease for a host", { timeout: 120_000 }, () => {
     }
   });
 
-  it("covers no name that only looks like it, and nobody is asked where such a name is", async () => {
+  it("does not cover lookalike names, and denies these without asking a person", async () => {
     for (const host of [
       ..."allowed.test.evil.test evilallowed.test sub.allowed.test allowed.tes wild.test evilwild.test".split(" "),
       ..."a.wild.test.evil.test evil%00.wild.test evil\0.wild.test allowed.test%00.evil.test allowed.test. a.wild.test.".split(
@@ -99,14 +99,14 @@ describe("a lease for a host", { timeout: 120_000 }, () => {
     assert.deepEqual(dns.queries, []);
   });
 
-  it("covers no name of other letters, be it written in them or encoded", async () => {
+  it("does not cover names in other alphabets, plain or encoded", async () => {
     for (const host of ["аllowed.test", "allowеd.test", "xn--llowed-5cd.test", "a.wіld.test", "xn--80ak6aa92e.test"]) {
       assert.match((await fetchFrom(`http://${host}/`)).code, /^(?:CAPABILITY_MISSING|INVALID_INPUT)$/, host);
     }
     assert.deepEqual(dns.queries, []);
   });
 
-  it("covers it in capitals, and what it is found to be is judged by its address", async () => {
+  it("covers it in capitals, and the resolved address is checked", async () => {
     for (const host of ["ALLOWED.test", "a.wild.test"]) {
       const { code, message } = await fetchFrom(`http://${host}:${refused.port}/`);
       assert.deepEqual([code, /loopback/.test(message)], ["NETWORK_BLOCKED", true], message);
@@ -117,7 +117,7 @@ describe("a lease for a host", { timeout: 120_000 }, () => {
 });
 
 describe("an address", { timeout: 120_000 }, () => {
-  it("of another scheme than http and https is refused, and no socket is named by a header", async () => {
+  it("with another scheme than http and https is rejected, and no header can name a socket", async () => {
     for (const url of [
       "file:///etc/passwd",
       "FILE:///etc/passwd",
@@ -140,7 +140,7 @@ describe("an address", { timeout: 120_000 }, () => {
     assert.equal(granted.requests.length, 0);
   });
 
-  it("that a redirect leads to is judged like any other, whatever the redirect's code", async () => {
+  it("reached by a redirect is checked like any other, whatever the status code", async () => {
     for (const code of [301, 302, 303, 307, 308]) {
       assert.equal((await fetchFrom(leading(`http://${refused.place}/`, code))).code, "NETWORK_BLOCKED");
     }
@@ -153,7 +153,7 @@ describe("an address", { timeout: 120_000 }, () => {
     assert.deepEqual([refused.requests.length, second.requests.length], [0, 0]);
   });
 
-  it("that a redirect leads to is not shown what the first one was", async () => {
+  it("reached by a redirect does not receive the first request's credentials", async () => {
     const headers = ["authorization", "cookie", "x-api-key"].map((name) => `${name}: mine`);
     const { body, message } = await fetchFrom(leading(`http://${second.place}/`), { headers });
     assert.match(body, /arrived/, message);
@@ -161,14 +161,14 @@ describe("an address", { timeout: 120_000 }, () => {
     assert.doesNotMatch(JSON.stringify(second.requests), /mine/);
   });
 
-  it("that leads on without end is asked a few times", async () => {
+  it("with endless redirects is requested a limited number of times", async () => {
     const before = granted.requests.length;
     assert.match((await fetchFrom(`http://${granted.place}/hop/50`)).code, /^(?:NETWORK_BLOCKED|UPSTREAM_ERROR)$/);
     assert.ok(granted.requests.length - before <= 11, String(granted.requests.length - before));
   });
 });
 
-it("afterwards everything is in the ledger, and it is sound", async () => {
+it("all calls are in the ledger afterwards, and it is sound", async () => {
   assert.match((await fetchFrom(`http://${granted.place}/`)).body, /granted/);
   await kernel.assertSound();
 });

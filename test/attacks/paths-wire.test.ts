@@ -54,7 +54,7 @@ async function assertUntouched(): Promise<void> {
   assert.equal(await readFile(join(workspace, "directory/file"), "utf8"), "inside");
 }
 
-test("a path that climbs is refused in every typed message, and nothing is read, made or changed", async () => {
+test("a path with `..` is rejected in every typed message, and nothing is read, created or changed", async () => {
   for (const path of ["../../etc/passwd", "../outside/file", "directory/../../outside/file", "..", "a/.."]) {
     const messages: readonly NonNullable<RequestFields["tool"]>[] = [
       { case: "fileRead", value: { path } },
@@ -69,7 +69,7 @@ test("a path that climbs is refused in every typed message, and nothing is read,
   await assertUntouched();
 });
 
-test("detours are refused, or lead where the plain path leads", async () => {
+test("indirect paths are rejected or lead to the same file as the plain path", async () => {
   for (const path of [
     "directory//file",
     "./directory/./file",
@@ -100,7 +100,7 @@ test("detours are refused, or lead where the plain path leads", async () => {
   await assertUntouched();
 });
 
-test("links in a loop, and more of them than are followed, end in an error", async () => {
+test("link loops and too many links end in an error", async () => {
   assert.equal(await textOf(`chain-${MOST_LINKS}`), "inside");
   for (const path of ["loop-a", "loop-a/file", `chain-${MOST_LINKS + 1}`]) {
     for (const [tool, input] of [
@@ -122,7 +122,7 @@ while True:
     if libc.renameat2(-100, b"swapped", -100, b"other", 2) != 0: sys.exit(os.strerror(ctypes.get_errno()))
 `;
 
-test("a directory that is exchanged for a link to the outside all the time leads nowhere", async (context) => {
+test("a directory that is constantly swapped for a link to the outside gives no access", async (context) => {
   await mkdir(join(workspace, "swapped"));
   await writeFile(join(workspace, "swapped/file"), "inside");
   await symlink(outside, join(workspace, "other"));
@@ -151,7 +151,7 @@ test("a directory that is exchanged for a link to the outside all the time leads
   await assertUntouched();
 });
 
-test("afterwards everything is in the ledger, and it is sound", async () => {
+test("all calls are in the ledger afterwards, and it is sound", async () => {
   assert.equal(await call("echo", {}), "success");
   await kernel.assertSound();
 });

@@ -147,8 +147,8 @@ async function assertUntouched(what: string): Promise<void> {
   assert.equal(await readFile(at.at("plain"), "utf8"), "inside", what);
 }
 
-describe("paths that lead out", { timeout: 240_000 }, () => {
-  test("no tool reads through them, and none blocks", async () => {
+describe("paths that lead outside", { timeout: 240_000 }, () => {
+  test("are read by no tool and block none", async () => {
     for (const path of NOWHERE()) {
       for (const [tool, input] of READING) {
         const answer = await session.call(tool, input(path));
@@ -161,7 +161,7 @@ describe("paths that lead out", { timeout: 240_000 }, () => {
     await assertUntouched("reading");
   });
 
-  test("no tool writes, creates, edits or moves through them", async () => {
+  test("are not written, created, edited or moved through by any tool", async () => {
     for (const path of NOWHERE()) {
       for (const [tool, input] of WRITING) {
         const answer = await session.call(tool, input(path));
@@ -179,7 +179,7 @@ describe("paths that lead out", { timeout: 240_000 }, () => {
     await furnish();
   });
 
-  test("deleting and moving away a link takes the link and nothing that it leads to", async () => {
+  test("deleting or moving a link affects only the link, not its target", async () => {
     for (const path of ["link", "linked", "dangling", "chain-10", "zeros", "own-root", "kernel-home"]) {
       const moved = await session.call("file_move", { source: path, destination: `moved-${path}` });
       const deleted = await session.call("file_delete", {
@@ -197,7 +197,7 @@ describe("paths that lead out", { timeout: 240_000 }, () => {
     assert.ok((await stat(at.home)).isDirectory());
   });
 
-  test("a hard link to a file outside is replaced, never written through", async () => {
+  test("a hard link to a file outside is replaced instead of written through", async () => {
     await link(join(at.outside, "file"), at.at("hard"));
     untouched = await treeFacts(at.outside);
     for (const [tool, input] of WRITING.filter(([tool]) => tool !== "file_move")) {
@@ -209,7 +209,7 @@ describe("paths that lead out", { timeout: 240_000 }, () => {
     untouched = await treeFacts(at.outside);
   });
 
-  test("programs cannot make a hard link to what is mounted from outside, nor reach through links they make", async () => {
+  test("programs cannot create a hard link to a mounted file, nor read outside through links they create", async () => {
     const { stdout } = await session.shell(
       [
         "ln /usr/bin/env hard-env 2>/dev/null && echo linked /usr",
@@ -227,7 +227,7 @@ describe("paths that lead out", { timeout: 240_000 }, () => {
     await assertUntouched("by links from inside");
   });
 
-  test("a working directory outside is refused, or leads nowhere", async () => {
+  test("a working directory outside is rejected or gives no access", async () => {
     for (const cwd of [
       "..",
       "/etc",
@@ -248,8 +248,8 @@ describe("paths that lead out", { timeout: 240_000 }, () => {
   });
 });
 
-describe("names and sizes that break whoever reads them", { timeout: 240_000 }, () => {
-  test("names that are no text, patterns or options are files like any other", async () => {
+describe("names and sizes that break their reader", { timeout: 240_000 }, () => {
+  test("files named like options or patterns, or with invalid text, are ordinary files", async () => {
     const names = [
       "new\nline",
       "back\\slash",
@@ -281,7 +281,7 @@ describe("names and sizes that break whoever reads them", { timeout: 240_000 }, 
     assert.equal((await session.shell("rm -rf odd; ls -d odd")).stdout, "");
   });
 
-  test("a sparse file of 1 TB is read in part, and never fills memory or disk", async () => {
+  test("a sparse file of 1 TB is read in part, without filling memory or disk", async () => {
     await run("truncate", ["-s", "1T", at.at("sparse")]);
     const part = await session.call("file_read", { path: "sparse", offset: 2 ** 39, limit: 4 });
     assert.deepEqual([part.status, part.result], ["success", "\0\0\0\0"]);
@@ -299,7 +299,7 @@ describe("names and sizes that break whoever reads them", { timeout: 240_000 }, 
     await session.shell("rm -f sparse");
   });
 
-  test("twenty thousand files and directories deeper than a path is long: lists are cut, calls go on, all can be deleted", async () => {
+  test("with twenty thousand files and very deep directories lists are cut, calls continue, and all can be deleted", async () => {
     const program = `
 import os
 os.mkdir("many")
@@ -322,8 +322,8 @@ for _ in range(3000): os.mkdir("d"); os.chdir("d")
   });
 });
 
-describe("workspaces that are no workspace", { timeout: 60_000 }, () => {
-  test("the root, the user's home, the kernel's home, what holds it and what lies in it are refused, by any name", async () => {
+describe("invalid workspaces", { timeout: 60_000 }, () => {
+  test("the root, the user's home, the kernel's home, its parents and its contents are rejected, by any name", async () => {
     await symlink("/", join(at.root, "to-root"));
     await symlink(at.home, join(at.root, "to-home"));
     const refused = [
@@ -341,7 +341,7 @@ describe("workspaces that are no workspace", { timeout: 60_000 }, () => {
     }
   });
 
-  test("a workspace that is a link is its target, and stays that when the link changes", async () => {
+  test("a linked workspace is its target, and stays so when the link changes", async () => {
     const real = await at.makeWorkspace("real");
     await symlink(real, join(at.root, "named"));
     const linked = await at.open(join(at.root, "named"));
@@ -353,7 +353,7 @@ describe("workspaces that are no workspace", { timeout: 60_000 }, () => {
     assert.deepEqual(await treeFacts(at.outside), untouched);
   });
 
-  test("a workspace inside another is not what a program of the outer one puts in its place, or in the place of its parent", async () => {
+  test("a program of an outer workspace cannot replace a nested workspace or its parent", async () => {
     for (const [outerName, inside, swap] of [
       ["outer", "inner", `mv inner moved; ln -s ${at.outside} inner`],
       ["outer-too", "middle/directory", `mv middle moved; ln -s ${at.outside} middle`],

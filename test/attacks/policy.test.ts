@@ -40,7 +40,7 @@ const UNUSABLE: Readonly<Record<string, readonly [files: Record<string, string>,
   "a file that is no text": [{ "a.cedar": ECHO, "b.cedar": "\ud800" }, /b\.cedar/],
 };
 
-describe("a policy that cannot be used denies every call and says why", () => {
+describe("an unusable policy denies every call with the reason", () => {
   for (const [name, [files, says]] of Object.entries(UNUSABLE)) {
     it(name, async () => {
       await using at = await openWithPolicy(files);
@@ -56,14 +56,14 @@ describe("a policy that cannot be used denies every call and says why", () => {
     });
   }
 
-  it("a file that cannot be read", async () => {
+  it("from an unreadable file", async () => {
     await using at = await openWithPolicy({ "a.cedar": ECHO }, {}, (policy) => mkdir(join(policy, "b.cedar")));
     const { code, message } = await at.call("echo", { message: "x" });
     assert.equal(code, "POLICY_MISSING");
     assert.match(message, /b\.cedar.*is not a file/);
   });
 
-  it("a file that is no file", async () => {
+  it("from a path that is not a file", async () => {
     await using at = await openWithPolicy({ "a.cedar": ECHO });
     await mkdir(join(at.policy, "b.cedar"));
     await assert.rejects(at.kernel.reloadPolicy("test"), { code: "POLICY_INVALID" });
@@ -75,7 +75,7 @@ describe("a policy that cannot be used denies every call and says why", () => {
 });
 
 describe("a new policy", () => {
-  it("that cannot be used leaves the old one in force, and the ledger says so", async () => {
+  it("that is unusable leaves the old one in force, and the ledger records it", async () => {
     await using at = await openWithPolicy({ "a.cedar": ECHO });
     await writeFile(join(at.policy, "b.cedar"), "permit(principal, action, resource) when { context.nothing };");
     await assert.rejects(at.kernel.reloadPolicy("ann"), { code: "POLICY_INVALID", message: /b\.cedar:1:/ });
@@ -85,7 +85,7 @@ describe("a new policy", () => {
     assert.match(records, /policyRefused/);
   });
 
-  it("is in force as a whole from its reload on", async () => {
+  it("takes effect as a whole at its reload", async () => {
     await using at = await openWithPolicy({ "a.cedar": ECHO });
     await writeFile(join(at.policy, "a.cedar"), '@id("no") @rationale("CLOSED") forbid(principal, action, resource);');
     assert.equal((await at.call("echo", { message: "x" })).case, "success");
@@ -107,11 +107,11 @@ async function readLedger(kernel: SocketKernel): Promise<{ readonly records: str
   return { records: kinds.join(" ") };
 }
 
-describe("a field that a request lacks", () => {
+describe("an attribute missing from a request", () => {
   const rule = (condition: string): string =>
     `@id("listed") permit(principal, action == Action::"file_list", resource) when { ${condition} };`;
 
-  it("satisfies no permit by its absence, takes no forbid away, and no rule can rely on it unasked", async () => {
+  it("satisfies no permit, disables no forbid, and rules cannot rely on it without testing for it", async () => {
     const present = 'context.input has glob && context.input.glob != "*.key"';
     await using at = await openWithPolicy({ "a.cedar": rule(present) });
     const list = (more: JsonObject = {}) => at.call("file_list", { path: ".", ...more });
@@ -139,7 +139,7 @@ describe("patterns in rules", () => {
   const rule = (condition: string): string =>
     `@id("p") permit(principal, action == Action::"file_list", resource) when { ${condition} };`;
 
-  it("match whole canonical paths: a star crosses separators, and nothing else stands for anything", async () => {
+  it("match whole canonical paths: a star crosses separators, and no other character is special", async () => {
     await using at = await openWithPolicy({ "a.cedar": rule('context.path like "docs/*"') });
     await using exact = await openWithPolicy({ "a.cedar": rule('context.path like "d?cs"') });
     const answers = async (kernel: typeof at, paths: readonly string[]) =>
@@ -154,7 +154,7 @@ describe("patterns in rules", () => {
     assert.equal((await exact.call("file_list", { path: "d?cs" })).code, "FILE_NOT_FOUND");
   });
 
-  it("allow and deny by path, and a path that a link leads to is decided once more", async () => {
+  it("allow and deny by path, and a link's target is evaluated too", async () => {
     const rules = [
       '@id("open") @approve("none") permit(principal, action == Action::"file_read", resource)',
       ' when { context.path like "open/*" };\n',
@@ -184,7 +184,7 @@ describe("patterns in rules", () => {
     });
   });
 
-  it("of any kind take time that grows with the path only", async () => {
+  it("of any kind take time proportional to the path", async () => {
     const stars = "*a".repeat(200);
     await using at = await openWithPolicy({ "a.cedar": rule(`context.path like "${stars}b"`) });
     const { code } = await at.call("file_list", { path: "a".repeat(4000) });
@@ -210,7 +210,7 @@ describe("an agent", () => {
     await assert.rejects(readFile(join(at.policy, "b.cedar")));
   });
 
-  it("is not believed that somebody approved: neither its input nor a result says so", async () => {
+  it("cannot claim an approval in its input or in a result", async () => {
     const asks = '@id("asks") @approve("human") permit(principal, action == Action::"echo", resource);';
     await using at = await openWithPolicy(
       { "a.cedar": asks },
@@ -227,7 +227,7 @@ describe("an agent", () => {
   });
 });
 
-describe("a rule that asks a person", () => {
+describe("a rule that requires approval", () => {
   const ASK = '@id("ask-money") @approve("human") permit(principal, action == Action::"wire_money", resource);';
   const ALWAYS = ASK.replace("human", "always");
   const OPEN = '@id("open") @approve("none") permit(principal, action, resource);';
@@ -255,7 +255,7 @@ describe("a rule that asks a person", () => {
     },
   };
 
-  it("is asked about a tool that declares no effect, which no default rule permits", async () => {
+  it("applies to a tool without effects, which no default rule permits", async () => {
     moved = 0;
     await using at = await openDefault({
       tools: [money("side_effecting")],
@@ -266,7 +266,7 @@ describe("a rule that asks a person", () => {
     assert.deepEqual([moved, refusing.count, at.warnings], [0, 1, []]);
   });
 
-  it("is what a tool above read_only needs, and the denial shows the rule to write", async () => {
+  it("is needed for a tool above read_only, and the denial shows the rule to write", async () => {
     moved = 0;
     await using at = await openDefault({ tools: [money("side_effecting")] });
     const { code, message } = await at.call("wire_money", {});
@@ -280,7 +280,7 @@ describe("a rule that asks a person", () => {
     assert.equal(moved, 1);
   });
 
-  it("and never can is an error in code, and a warning in a file, with both names", async () => {
+  it("and never asks is an error in code and a warning in a file, with both names", async () => {
     const tools = [money("read_only")];
     const both = {
       code: "POLICY_INVALID",
@@ -297,7 +297,7 @@ describe("a rule that asks a person", () => {
     assert.deepEqual((await at.kernel.reloadPolicy("ann")).policy.warnings, []);
   });
 
-  it("always does so whatever others permit, and only a rule that a person gave and that names it lifts it", async () => {
+  it("always does so whatever other rules permit, unless a person's rule overrides it by name", async () => {
     moved = 0;
     await using at = await openDefault({ tools: [money("side_effecting")], policies: inCode(`${ALWAYS}\n${OPEN}`) });
     const { kernel } = at;
@@ -328,7 +328,7 @@ describe("a rule that asks a person", () => {
     assert.equal((await readdir(at.policy)).filter((name) => name.startsWith("approved-")).length, 0);
   });
 
-  it("always is not lifted by a name that is not its own", async () => {
+  it("always is not overridden by another rule's name", async () => {
     const lifting = OPEN.replace(" permit", ' @overrides("ask-monye") permit');
     await assert.rejects(openDefault({ tools: [money("side_effecting")], policies: inCode(`${ALWAYS}\n${lifting}`) }), {
       code: "POLICY_INVALID",

@@ -31,7 +31,7 @@ while True:
     for one, other in pairs: exchange(-100, one, -100, other, 2)
 `;
 
-describe("another user who exchanges directories for links while a kernel works there", { timeout: 120_000 }, () => {
+describe("another user who swaps directories for links while a kernel works there", { timeout: 120_000 }, () => {
   let at: ShellKernel;
   let victim: string;
   const children: ChildProcess[] = [];
@@ -66,7 +66,7 @@ describe("another user who exchanges directories for links while a kernel works 
     }
   }
 
-  it("makes adopting a workspace hand over nothing that is exchanged for a link meanwhile", async (context) => {
+  it("cannot make adopting a workspace hand over a file through a swapped link", async (context) => {
     if (!isRoot) return context.diagnostic("not root: there is nothing to adopt");
     const workspace = join(at.root, "adopted");
     const shared = join(workspace, "shared");
@@ -83,7 +83,7 @@ describe("another user who exchanges directories for links while a kernel works 
     assert.notEqual((await stat(shared)).uid, 0);
   });
 
-  it("cannot stop a workspace's programs by taking a name that is known", async () => {
+  it("cannot stop a workspace's programs by claiming a predictable name", async () => {
     const { dev, ino } = await stat(at.workspace);
     const squatter = `
 import socket, time
@@ -101,7 +101,7 @@ time.sleep(600)
     stopAll();
   });
 
-  it("makes the removal of a session's scratch directory delete nothing outside of it", async () => {
+  it("cannot make the removal of a session's scratch directory delete anything outside of it", async () => {
     const shell = await at.open();
     const lasting = await at.open();
     const find = "grep ' /scratch ' /proc/self/mountinfo | cut -d' ' -f4 | tee /scratch/found";

@@ -181,9 +181,9 @@ function exitCodeOf(result: unknown): string {
   return JSON.stringify((result as { readonly exit_code?: number } | null)?.exit_code ?? "");
 }
 
-describe("an attack on what the host has", { timeout: 240_000 }, () => {
+describe("an attack on the host's resources", { timeout: 240_000 }, () => {
   for (const { name, input, ends } of ATTACKS) {
-    test(`${name} ends in a bound; another call goes on beside it, and nothing is left`, async () => {
+    test(`${name} ends at a limit; a concurrent call continues, and nothing is left`, async () => {
       const held = await residentBytes();
       const attack = session.call("limited_run", input);
       assert.equal((await bystander.shell("echo beside it")).stdout, "beside it\n");
@@ -199,7 +199,7 @@ describe("an attack on what the host has", { timeout: 240_000 }, () => {
     });
   }
 
-  test("a busy loop is ended by the limit of its time on the processor, long before its time is up", async () => {
+  test("a busy loop is ended by its limit of processor time, long before its time-out", async () => {
     const answer = await session.call("limited_run", {
       command: "while :; do :; done",
       cpu_ms: 1000,
@@ -209,7 +209,7 @@ describe("an attack on what the host has", { timeout: 240_000 }, () => {
     await assertNothingLeft(at, idle);
   });
 
-  test("a program that reads its input forever finds its end at once", async () => {
+  test("a program that reads its input forever gets end of file at once", async () => {
     const { stdout, exitCode } = await session.shell("cat; read -r line || echo no more; tty");
     assert.deepEqual([stdout, exitCode], ["no more\nnot a tty\n", 1]);
   });
@@ -220,14 +220,14 @@ describe("an attack on what the host has", { timeout: 240_000 }, () => {
     await assertNothingLeft(at, idle);
   });
 
-  test("a sparse file of 1 TB, and a file larger than the limit, take nothing of the disk", async () => {
+  test("a sparse file of 1 TB, and a file above the limit, use no disk space", async () => {
     const { exitCode, stderr } = await session.shell("truncate -s 1T huge");
     assert.notEqual(exitCode, 0, stderr);
     assert.equal((await stat(at.at("huge"))).size, 0);
     await session.shell("rm -f huge");
   });
 
-  test("killing everything it can see kills nothing but itself", async () => {
+  test("a program that kills every visible process kills only itself", async () => {
     await session.call("shell_exec", { command: "kill -KILL -1; kill -KILL 1; kill -KILL $$" });
     assert.equal((await session.shell("echo after it")).stdout, "after it\n");
     assert.equal(at.child.exitCode, null);

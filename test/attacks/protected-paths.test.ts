@@ -42,7 +42,7 @@ async function exists(path: string): Promise<boolean> {
 
 describe("protected files that do not exist yet", { timeout: 120_000 }, () => {
   for (const path of sampled(ABSENT, 8)) {
-    test(`\`${path}\` is made by no tool anywhere, and by no program at the root`, async () => {
+    test(`\`${path}\` can be created by no tool anywhere, and by no program at the root`, async () => {
       const workspace = await at.makeWorkspace(`absent-${path.replaceAll("/", "-")}`);
       const session = await at.open(workspace);
       for (const place of [path, `sub/${path}`]) {
@@ -63,7 +63,7 @@ describe("protected files that do not exist yet", { timeout: 120_000 }, () => {
     });
   }
 
-  test("nor does a program make them in the directories down to where it starts", async () => {
+  test("cannot be created by a program in directories between the root and its own", async () => {
     const workspace = await at.makeWorkspace("below");
     const session = await at.open(workspace);
     await session.call("shell_exec", { command: "mkdir -p sub a/b" });
@@ -105,9 +105,9 @@ const HINDRANCES: ReadonlyArray<readonly [name: string, script: string]> = [
   ["very many files", "mkdir .idea; cd .idea; seq 5000 | xargs touch"],
 ];
 
-describe("a program that hinders the putting back of what it plants", { timeout: 120_000 }, () => {
+describe("a program that obstructs the quarantine of its planted files", { timeout: 120_000 }, () => {
   for (const [name, script] of HINDRANCES) {
-    test(`${name}: nothing that it planted stays in its place, all of it is kept, and programs go on`, async () => {
+    test(`${name}: no planted file stays in place, all are kept aside, and programs continue`, async () => {
       const workspace = await at.makeWorkspace(`hinders-${HINDRANCES.findIndex(([one]) => one === name)}`);
       await writeFile(join(workspace, ".env.local"), "KEY=1\n");
       await at.own(workspace);
@@ -131,7 +131,7 @@ describe("a program that hinders the putting back of what it plants", { timeout:
   }
 });
 
-test("a program whose sandbox is killed leaves nothing planted either", async () => {
+test("a program whose sandbox is killed leaves no planted file either", async () => {
   const workspace = await at.makeWorkspace("sandbox-killed");
   const session = await at.open(workspace);
   const planted = Promise.withResolvers<void>();
@@ -147,7 +147,7 @@ test("a program whose sandbox is killed leaves nothing planted either", async ()
   assert.deepEqual(await readdir(workspace), [".narthex-taken"]);
 });
 
-test("the place where planted files are kept is protected itself: no repository comes to be around them", async () => {
+test("the quarantine directory is protected itself: no repository can be created around it", async () => {
   const workspace = await at.makeWorkspace("place");
   const session = await at.open(workspace);
   const first =
@@ -193,9 +193,9 @@ const REPOSITORY_ATTACKS: ReadonlyArray<readonly [name: string, script: string]>
   ["a configuration of the work tree is made", "printf '[core]\\n fsmonitor = ./evil\\n' > .git/config.worktree"],
 ];
 
-describe("a repository under a program that attacks it", { timeout: 120_000 }, () => {
+describe("a repository under attack by a program", { timeout: 120_000 }, () => {
   for (const [name, script] of sampled(REPOSITORY_ATTACKS, 8)) {
-    test(`${name}: git on the host finds nothing of the attacker's`, async () => {
+    test(`${name}: git on the host uses nothing of the attacker's`, async () => {
       const workspace = await at.makeWorkspace(`repository-${name.replaceAll(" ", "-")}`);
       await makeRepository(workspace);
       await hostGit(workspace, "config", "extensions.worktreeConfig", "true");
@@ -210,7 +210,7 @@ describe("a repository under a program that attacks it", { timeout: 120_000 }, (
     });
   }
 
-  test("what its configuration names as the place of hooks is guarded like the hooks themselves", async () => {
+  test("a hooks directory named in the configuration is guarded like the default one", async () => {
     const workspace = await at.makeWorkspace("hooks-path");
     await makeRepository(workspace);
     await hostGit(workspace, "config", "core.hooksPath", "tools/hooks");
@@ -244,7 +244,7 @@ describe("a repository under a program that attacks it", { timeout: 120_000 }, (
     }
   });
 
-  test("a `.git` file that points to a directory of the workspace keeps that directory's configuration", async () => {
+  test("a `.git` file that points to a directory of the workspace has that directory's configuration guarded", async () => {
     const workspace = await at.makeWorkspace("git-file");
     await makeRepository(join(workspace, "source"));
     await hostGit(workspace, "init", "-q", "--separate-git-dir", join(workspace, "meta"), join(workspace, "tree"));
@@ -258,7 +258,7 @@ describe("a repository under a program that attacks it", { timeout: 120_000 }, (
     assert.equal(await hostGit(workspace, "config", "core.fsmonitor"), "");
   });
 
-  test("a protected file with a second name in the workspace is not changed by that name", async () => {
+  test("a protected file is not changed through a hard link in the workspace", async () => {
     const workspace = await at.makeWorkspace("second-name");
     await writeFile(join(workspace, ".env"), "KEY=1\n");
     await link(join(workspace, ".env"), join(workspace, "copy"));
@@ -267,7 +267,7 @@ describe("a repository under a program that attacks it", { timeout: 120_000 }, (
     assert.equal(await readFile(join(workspace, ".env"), "utf8"), "KEY=1\n", code);
   });
 
-  test("nor if that name is gone by then, or closed", async () => {
+  test("a protected file is not changed through a hard link that is deleted or closed by then", async () => {
     for (const end of ["rm copy", "chmod 000 copy"]) {
       const workspace = await at.makeWorkspace(`second-name-${end.slice(0, 2)}`);
       await writeFile(join(workspace, ".env"), "KEY=1\n");
@@ -280,7 +280,7 @@ describe("a repository under a program that attacks it", { timeout: 120_000 }, (
     }
   });
 
-  test("a link that one program plants is not brought back by another that ran beside it", async () => {
+  test("a link that one program plants is not restored by a concurrent one", async () => {
     const workspace = await at.makeWorkspace("beside");
     const session = await at.open(workspace);
     const planted = Promise.withResolvers<void>();
@@ -298,7 +298,7 @@ describe("a repository under a program that attacks it", { timeout: 120_000 }, (
     assert.ok(!(await exists(join(workspace, ".vscode"))), "it is there again");
   });
 
-  test("what a person makes among the protected paths while a program runs is not lost", async () => {
+  test("a protected file that a person creates while a program runs is not lost", async () => {
     const workspace = await at.makeWorkspace("person");
     const session = await at.open(workspace);
     const running = Promise.withResolvers<void>();

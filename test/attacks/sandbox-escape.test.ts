@@ -75,8 +75,8 @@ async function places(): Promise<JsonObject> {
 const found = (name: string): JsonValue => surroundings[name] ?? assert.fail(`nothing was reported of: ${name}`);
 const namesWith = (start: string): string[] => Object.keys(surroundings).filter((name) => name.startsWith(start));
 
-describe("a program that tries everything from inside", { timeout: 120_000 }, () => {
-  test("is refused every system call that leads out, each as the table says", async () => {
+describe("a program that tries every escape from its sandbox", { timeout: 120_000 }, () => {
+  test("is refused every system call that leads out, as the table lists", async () => {
     const { stdout, stderr } = await session.shell("python3 attack-syscalls.py");
     const report = new Map(Object.entries(JSON.parse(stdout || JSON.stringify({ stderr })) as Record<string, string>));
     for (const [name, allowed] of EXPECTED_REFUSALS) {
@@ -89,7 +89,7 @@ describe("a program that tries everything from inside", { timeout: 120_000 }, ()
     );
   });
 
-  test("leaves no file behind that runs as its owner or its group", async () => {
+  test("leaves behind no setuid or setgid file", async () => {
     await session.shell("cp /usr/bin/dash lent; chmod 6755 lent; chmod g+s .; tar -cf t.tar lent; tar -xpf t.tar");
     const names = await readdir(at.workspace, { recursive: true });
     assert.ok(names.includes("lent") && names.some((name) => name.startsWith("plain-")), "there were files to look at");
@@ -115,7 +115,7 @@ describe("a program that tries everything from inside", { timeout: 120_000 }, ()
     );
   });
 
-  test("writes no setting of the kernel, and creates nothing outside its own directories", () => {
+  test("changes no kernel setting, and creates nothing outside its own directories", () => {
     const refusals = new Set(["EACCES", "EPERM", "EROFS", "ENOENT"]);
     const names = [
       ...namesWith("write "),
@@ -150,7 +150,7 @@ describe("a program that tries everything from inside", { timeout: 120_000 }, ()
       assert.match(root ?? "", /^(?:\/|E[A-Z]+)$/);
   });
 
-  test("has no capability, no way to another user by programs that would be root's, and keeps its limits", () => {
+  test("has no capability, cannot gain another user through setuid programs, and keeps its limits", () => {
     const { Uid, Gid, Groups, ...others } = found("status") as Record<string, string>;
     const none = "0".repeat(16);
     const caps = { CapInh: none, CapPrm: none, CapEff: none, CapBnd: none, CapAmb: none };
@@ -171,7 +171,7 @@ describe("a program that tries everything from inside", { timeout: 120_000 }, ()
     assert.deepEqual(found("interfaces"), ["all", "default", "lo"]);
   });
 
-  test("no socket of the host hears anything from inside", () => {
+  test("cannot connect to any socket of the host", () => {
     assert.ok(namesWith("send ").length === 4, "it was tried");
     assert.deepEqual(services.heard, []);
   });

@@ -22,7 +22,7 @@ const PAY = {
 };
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-describe("an approval that comes too late, or was given for something else by now", { timeout: 240_000 }, () => {
+describe("an approval that is late or was given for something else", { timeout: 240_000 }, () => {
   let at: TestHome;
   let serving: Serving;
   let token: string;
@@ -71,7 +71,7 @@ describe("an approval that comes too late, or was given for something else by no
   }
   const assertNotWritten = (name: string) => assert.rejects(access(join(at.workspace, name)));
 
-  it("opens nothing once the rule that asks is another", async () => {
+  it("permits nothing after another rule asks", async () => {
     const input = { path: "ruled", content: "x" };
     await approve(await pending("file_write", input));
     await writeFile(join(at.home, "policy", "default.cedar"), rules("ask-again"));
@@ -80,7 +80,7 @@ describe("an approval that comes too late, or was given for something else by no
     await assertNotWritten("ruled");
   });
 
-  it("opens nothing once the tool is another, though it has the same name and version", async () => {
+  it("permits nothing after the tool was replaced under the same name and version", async () => {
     await approve(await pending("pay", { amount: 1 }));
     await approve(await pending("file_write", { path: "kept", content: "x" }));
     await addPay("print(1000)\n");
@@ -90,7 +90,7 @@ describe("an approval that comes too late, or was given for something else by no
     assert.equal(codeOf(await call("file_write", { path: "kept", content: "x" })), "success");
   });
 
-  it("opens nothing once its time is over", async () => {
+  it("permits nothing after it expired", async () => {
     const input = { path: "lapsed", content: "x" };
     // On a machine that is slow beyond measure the question may be gone before its answer comes.
     for (let answered = false; !answered; )

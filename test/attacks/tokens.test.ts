@@ -21,7 +21,7 @@ describe("tokens", { timeout: 60_000 }, () => {
   });
   after(() => at.remove());
 
-  it("are kept as hashes: whoever copies a home, its ledger and its log included, can open nothing with it", async () => {
+  it("are stored as hashes: a copy of a home, its ledger and its log opens no session", async () => {
     const { id, token } = await at.openSession();
     await at.ask(["call", "echo", '{"a":1}', "--session", id]);
     await at.run(["call", "echo", "{}"], { env: { NARTHEX_TOKEN: `${token}x` } });

@@ -73,14 +73,14 @@ async function linkNames(workspace: string): Promise<string[]> {
 }
 
 describe("every protected name", { timeout: 240_000 }, () => {
-  test("is refused to file tools at the root, below, in other case and below itself", async () => {
+  test("is denied to file tools at the root, below, in other case and below itself", async () => {
     const workspace = await at.makeWorkspace("names-tools");
     const variants = PATHS.flatMap((path) => [path, `deep/er/${path}`, path.toUpperCase(), `${path}/inner`]);
     assert.deepEqual(await written(workspace, variants), []);
     assert.deepEqual(await readdir(workspace), []);
   });
 
-  test("is refused to file tools behind a link, by the path that the link leads to", async () => {
+  test("is denied to file tools behind a link, by the link's target", async () => {
     const workspace = await at.makeWorkspace("names-linked");
     const behind = await linkNames(workspace);
     assert.deepEqual(await written(workspace, behind), []);
@@ -89,7 +89,7 @@ describe("every protected name", { timeout: 240_000 }, () => {
     assert.equal((await session.call("file_write", { path: "behind/other", content: "x" })).status, "success");
   });
 
-  test("is made by no program: at the root, where it starts, in other case and behind a link", async () => {
+  test("cannot be created by a program: at the root, where it starts, in other case and behind a link", async () => {
     const workspace = await at.makeWorkspace("names-program");
     assert.deepEqual(await planted(workspace, PATHS), []);
     await mkdir(join(workspace, "sub/dir"), { recursive: true });
@@ -100,7 +100,7 @@ describe("every protected name", { timeout: 240_000 }, () => {
     assert.deepEqual(await planted(linked, sampled(await linkNames(linked), SOME)), []);
   });
 
-  test("is left to the user where it is there already, by every writer", async () => {
+  test("is left unchanged by every writer if it already exists", async () => {
     const workspace = await at.makeWorkspace("names-there");
     for (const path of PATHS) {
       await mkdir(join(workspace, dirname(path)), { recursive: true });
@@ -118,7 +118,7 @@ describe("every protected name", { timeout: 240_000 }, () => {
 /** A program of the agent's; where it ran, it leaves `ran` beside the repository. */
 const PAYLOAD = '#!/bin/sh\ntouch "$(git rev-parse --show-toplevel)/ran"\n';
 
-describe("what git runs in a repository of the user's", { timeout: 240_000 }, () => {
+describe("programs that git runs in a user's repository", { timeout: 240_000 }, () => {
   async function repository(name: string, files: Readonly<Record<string, string>> = {}): Promise<string> {
     const workspace = await at.makeWorkspace(`git-${name}`);
     await makeRepository(workspace);
@@ -138,7 +138,7 @@ describe("what git runs in a repository of the user's", { timeout: 240_000 }, ()
     assert.ok(!(await exists(join(workspace, "ran"))), "the agent's program ran");
   }
 
-  test("the test would notice a hook that runs", async () => {
+  test("the test would notice a running hook", async () => {
     const workspace = await repository("control", { ".githooks/pre-commit": PAYLOAD });
     await configure(workspace, "[core]\n\thooksPath = .githooks ; shared\n");
     await hostGit(workspace, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x");
@@ -155,7 +155,7 @@ describe("what git runs in a repository of the user's", { timeout: 240_000 }, ()
     ["a monitor", "[core]\n\tfsmonitor = ./tools/monitor --all\n", "tools/monitor"],
     ["a filter", '[filter "x"]\n\tclean = python3 scripts/clean.py %f\n', "scripts/clean.py"],
   ];
-  test("what its configuration names is changed by no tool and no program", async () => {
+  test("cannot be changed by a tool or program through the files that its configuration names", async () => {
     for (const [name, config, path] of NAMED) {
       const workspace = await repository(name.replaceAll(" ", "-"), { [path]: "#!/bin/sh\n" });
       await configure(workspace, config.replace("WORKSPACE", workspace));
@@ -176,7 +176,7 @@ describe("what git runs in a repository of the user's", { timeout: 240_000 }, ()
     }
   });
 
-  test("a directory of hooks that is not there yet is made by no tool and no program", async () => {
+  test("cannot be added by a tool or program as a missing hooks directory", async () => {
     const workspace = await repository("absent");
     await configure(workspace, "[core]\n\thooksPath = .githooks ; shared\n");
     await at.own(workspace);
@@ -188,7 +188,7 @@ describe("what git runs in a repository of the user's", { timeout: 240_000 }, ()
     await assertNothingRuns(workspace);
   });
 
-  test("a setting that the user makes while the agent works counts from then on", async () => {
+  test("include a setting that the user adds while the agent works", async () => {
     const workspace = await repository("later", { ".githooks/pre-commit": "#!/bin/sh\n" });
     await at.own(workspace);
     const session = await at.open(workspace);
@@ -198,7 +198,7 @@ describe("what git runs in a repository of the user's", { timeout: 240_000 }, ()
     assert.equal((await session.call("file_write", input)).status, "denied");
   });
 
-  test("a hook that is a link keeps the file that it leads to", async () => {
+  test("stay unchanged if a hook is a link to a file", async () => {
     const workspace = await repository("linked-hook", { "scripts/check.sh": "#!/bin/sh\n" });
     await symlink("../../scripts/check.sh", join(workspace, ".git/hooks/pre-commit"));
     await at.own(workspace);
@@ -209,7 +209,7 @@ describe("what git runs in a repository of the user's", { timeout: 240_000 }, ()
     await assertNothingRuns(workspace);
   });
 
-  test("a repository behind a link keeps its configuration and hooks", async () => {
+  test("stay unchanged in a repository behind a link", async () => {
     const workspace = await repository("linked");
     await rename(join(workspace, ".git"), join(workspace, "meta"));
     await symlink("meta", join(workspace, "step"));
@@ -225,7 +225,7 @@ describe("what git runs in a repository of the user's", { timeout: 240_000 }, ()
     await assertNothingRuns(workspace);
   });
 
-  test("links at protected names: to another link, to nothing yet, out of the workspace", async () => {
+  test("stay unchanged behind links at protected names: to another link, to nothing yet, out of the workspace", async () => {
     const workspace = await at.makeWorkspace("links");
     await mkdir(join(workspace, "cfg/claude"), { recursive: true });
     await symlink("step", join(workspace, ".claude"));
@@ -252,7 +252,7 @@ describe("what git runs in a repository of the user's", { timeout: 240_000 }, ()
     assert.deepEqual(await readdir(join(workspace, "cfg/claude")), []);
   });
 
-  test("a configuration or a link that a program makes does not have the user's files set aside", async () => {
+  test("are not quarantined because of a configuration or link that a program creates", async () => {
     const workspace = await at.makeWorkspace("framed");
     await mkdir(join(workspace, "src"));
     await at.own(workspace);
@@ -262,7 +262,7 @@ describe("what git runs in a repository of the user's", { timeout: 240_000 }, ()
   });
 });
 
-describe("a directory that only its content makes a repository", { timeout: 240_000 }, () => {
+describe("a directory that is a repository only by its content", { timeout: 240_000 }, () => {
   const CONFIG = '[core]\n\tbare = false\n\tworktree = "."\n\tfsmonitor = "touch ran;:"\n';
   const PARTS: ReadonlyArray<readonly [path: string, content: string]> = [
     ["config", CONFIG],
@@ -276,7 +276,7 @@ describe("a directory that only its content makes a repository", { timeout: 240_
     assert.ok(!(await exists(join(directory, "ran"))), "the agent's program ran");
   }
 
-  test("is completed by no file tool, in any order, in any case, and by no two calls at once", async () => {
+  test("cannot be completed by file tools, in any order, in any case, or by two concurrent calls", async () => {
     const workspace = await at.makeWorkspace("shape-tools");
     const session = await at.open(workspace);
     const write = (path: string, content: string) => session.call("file_write", { path, content });
@@ -303,7 +303,7 @@ describe("a directory that only its content makes a repository", { timeout: 240_
     assert.equal((await write("config/app.yml", "x")).status, "error", "a file is in its way, nothing else");
   });
 
-  test("is no hindrance where one is there, except to what git runs in it", async () => {
+  test("that exists already blocks no work except on the files that git runs", async () => {
     const workspace = await at.makeWorkspace("shape-there");
     await hostGit(workspace, "init", "-q", "--bare", join(workspace, "fixture.git"));
     await at.own(workspace);
@@ -322,7 +322,7 @@ describe("a directory that only its content makes a repository", { timeout: 240_
     assert.ok(!(await exists(join(workspace, "fixture.git/hooks/post-update"))));
   });
 
-  test("is set aside where a program makes one that runs something: at the root, in its directories", async () => {
+  test("is quarantined if a program creates one that runs a program: at the root, in its directories", async () => {
     const workspace = await at.makeWorkspace("shape-program");
     await mkdir(join(workspace, "config"));
     await mkdir(join(workspace, "docs"));
@@ -340,7 +340,7 @@ describe("a directory that only its content makes a repository", { timeout: 240_
   });
 });
 
-describe("a rebase that waits to be continued", { timeout: 240_000 }, () => {
+describe("a paused rebase", { timeout: 240_000 }, () => {
   async function branches(name: string): Promise<string> {
     const workspace = await at.makeWorkspace(`rebase-${name}`);
     await makeRepository(workspace);
@@ -357,7 +357,7 @@ describe("a rebase that waits to be continued", { timeout: 240_000 }, () => {
     return workspace;
   }
 
-  test("is set aside with a line that runs a program, made up or begun and changed", async () => {
+  test("is quarantined if it has a line that runs a program, whether forged or started and changed", async () => {
     const workspace = await branches("exec");
     const session = await at.open(workspace);
     const made = `git rebase base; echo 'exec touch ran' >> .git/rebase-merge/git-rebase-todo`;
@@ -368,7 +368,7 @@ describe("a rebase that waits to be continued", { timeout: 240_000 }, () => {
     assert.ok(!(await exists(join(workspace, "ran"))), "the agent's program ran");
   });
 
-  test("is left to a program that only picks commits, which stops and continues it", async () => {
+  test("can be stopped and continued by a program if it only picks commits", async () => {
     const workspace = await branches("picks");
     const session = await at.open(workspace);
     await session.shell("git rebase base");
@@ -380,7 +380,7 @@ describe("a rebase that waits to be continued", { timeout: 240_000 }, () => {
     assert.equal(await hostGit(workspace, "log", "-1", "--format=%s", "topic"), "topic");
   });
 
-  test("of the user's own with such a line is changed by no program", async () => {
+  test("of the user with such a line is changed by no program", async () => {
     const workspace = await branches("own");
     await hostGit(workspace, "rebase", "-x", "true", "base");
     const list = join(workspace, ".git/rebase-merge/git-rebase-todo");

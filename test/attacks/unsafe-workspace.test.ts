@@ -15,7 +15,7 @@ const PROGRAM = fileURLToPath(new URL("../../packages/narthex/bin/narthex.js", i
 const PLANT = "mkdir .vscode; echo attack > .vscode/tasks.json; echo planted";
 
 /** A directory that turns root's while a program runs is one that its owner can move nothing out of. */
-describe("a workspace whose protected paths cannot be put back", { timeout: 120_000 }, () => {
+describe("a workspace whose protected paths cannot be restored", { timeout: 120_000 }, () => {
   let at: AttackedKernel;
   before(async () => {
     at = await startAttackedKernel();
@@ -64,7 +64,7 @@ describe("a workspace whose protected paths cannot be put back", { timeout: 120_
     });
   }
 
-  test("is refused to all programs, its session is quarantined, and doctor says so until a person accepts it", async (context) => {
+  test("is closed to all programs, its session is quarantined, and doctor reports it until a person accepts it", async (context) => {
     if (!isRoot(context)) return;
     const workspace = await makeWorkspace("refused");
     const session = await at.open(workspace);
@@ -88,7 +88,7 @@ describe("a workspace whose protected paths cannot be put back", { timeout: 120_
     assert.match(ledger, new RegExp(`protected paths of ${workspace} accepted as they are by ada`));
   });
 
-  test("is put right before the next program if that has become possible, also after a job", async (context) => {
+  test("is repaired before the next program if that has become possible, also after a job", async (context) => {
     if (!isRoot(context)) return;
     const workspace = await makeWorkspace("mended");
     const session = await at.open(workspace);

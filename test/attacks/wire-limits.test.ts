@@ -186,12 +186,12 @@ for (const [title, limits] of Object.entries(LIMITS)) {
   });
 }
 
-test("a hash of fewer bytes is refused too", async () => {
+test("a hash that is too short is rejected", async () => {
   for (const { request, field } of LIMITS["a hash has 32 bytes"] ?? [])
     assert.equal(codeOf(await kernel.request(request(31))), "INVALID_REQUEST", field);
 });
 
-test("a write has at most 100 MB", async () => {
+test("a write of more than 100 MB is rejected", async () => {
   const content = new Uint8Array(104_857_601);
   const write = (path: string, size: number) =>
     kernel.request(tool({ case: "fileWrite", value: { path, content: content.subarray(0, size) } }));

@@ -80,14 +80,14 @@ const BROKEN: Record<string, () => Buffer> = {
 };
 
 for (const [name, bytes] of Object.entries(BROKEN)) {
-  test(`${name} is INVALID_REQUEST, with what is wrong`, async () => {
+  test(`${name} is INVALID_REQUEST with the reason`, async () => {
     const response = await kernel.send(bytes());
     assert.equal(codeOf(response), "INVALID_REQUEST");
     assert.ok(response.result.case === "error" && response.result.value.violations.length > 0);
   });
 }
 
-test("half a surrogate pair is INVALID_REQUEST in JSON too, wherever a text stands", async () => {
+test("half a surrogate pair is INVALID_REQUEST in JSON too, in every text", async () => {
   const head = `"requestId":"half","sessionToken":${JSON.stringify(kernel.session.token)}`;
   for (const tool of [
     String.raw`"shellExec":{"command":"echo \ud800"}`,
@@ -100,7 +100,7 @@ test("half a surrogate pair is INVALID_REQUEST in JSON too, wherever a text stan
   }
 });
 
-test("by JSON a NUL in an argument is INVALID_INPUT, before a person would be asked about it", async () => {
+test("a NUL in a JSON argument is INVALID_INPUT, before a person would be asked about it", async () => {
   for (const [tool, input] of [
     ["shell_exec", { command: "rm a\0b" }],
     ["shell_exec", { command: "rm a", env: { A: "b\0c" } }],
@@ -112,19 +112,19 @@ test("by JSON a NUL in an argument is INVALID_INPUT, before a person would be as
   }
 });
 
-test("another content type than the services speak is not supported", async () => {
+test("a content type that the services do not support is rejected", async () => {
   for (const type of ["text/plain", "text/html", "application/xml", "application/x-www-form-urlencoded", "application"])
     assert.equal((await post("{}", type)).status, 415, type);
 });
 
-test("fields in any order are one request", async () => {
+test("fields in any order make the same request", async () => {
   const token = field(2, Buffer.from(kernel.session.token));
   const call = field(17, Buffer.concat([field(3, Buffer.from("1")), field(1, Buffer.from("echo"))]));
   const response = await kernel.send(Buffer.concat([call, token, field(1, Buffer.from("reordered"))]));
   assert.deepEqual([response.requestId, codeOf(response)], ["reordered", "success"]);
 });
 
-test("an unknown, a wrong and another session's token are SESSION_UNKNOWN alike", async () => {
+test("an unknown, an invalid and another session's token are SESSION_UNKNOWN alike", async () => {
   const tokens = ["x", `ntx_${kernel.session.id}_${"A".repeat(43)}`, `ntx_ses_${"a".repeat(20)}_${"A".repeat(43)}`];
   const messages = new Set<string>();
   for (const sessionToken of tokens) {
@@ -136,7 +136,7 @@ test("an unknown, a wrong and another session's token are SESSION_UNKNOWN alike"
   assert.equal(messages.size, 1);
 });
 
-test("content: a wrong hash, a path as hash and someone else's hash give nothing", async () => {
+test("content requests with a wrong hash, a path as hash or another session's hash return nothing", async () => {
   const put = await kernel.home.ask(["cas", "put", "-", "--session", kernel.session.id], 0, { stdin: "mine" });
   const hash = String(put["hash"]);
   const other = await kernel.home.openSession();
@@ -158,14 +158,14 @@ test("content: a wrong hash, a path as hash and someone else's hash give nothing
   }
 });
 
-test("an empty content and equal content put twice at once are one and the same", async () => {
+test("empty content, and equal content put twice at once, is stored once", async () => {
   const put = (stdin: string) => kernel.home.ask(["cas", "put", "-", "--session", kernel.session.id], 0, { stdin });
   assert.equal((await put(""))["size"], 0);
   const [one, two] = await Promise.all([put("x".repeat(200_000)), put("x".repeat(200_000))]);
   assert.equal(one["hash"], two["hash"]);
 });
 
-test("dedupe: another request under the key, an equal one twice at once, and the same key elsewhere", async () => {
+test("dedupe keys: another request under the key, an equal one twice at once, and the same key elsewhere", async () => {
   const content = await kernel.home.ask(["cas", "put", "-", "--session", kernel.session.id], 0, { stdin: "artifact" });
   const publish = (id: string) => JSON.stringify({ artifact_id: id, content_hash: content["hash"], category: "test" });
   const [first, joined] = await Promise.all([
@@ -182,7 +182,7 @@ test("dedupe: another request under the key, an equal one twice at once, and the
   assert.equal(codeOf(await kernel.call("artifact_publish", other, "d5")), "ARTIFACT_EXISTS");
 });
 
-test("a key means nothing in another session, nor after its own has ended", async () => {
+test("a dedupe key has no meaning in another session, nor after its own has ended", async () => {
   const write = (token: string, requestId: string, content: string) => {
     const value = { path: "keyed", content: Buffer.from(content), append: true };
     const tool = { case: "fileWrite" as const, value };
@@ -198,7 +198,7 @@ test("a key means nothing in another session, nor after its own has ended", asyn
   assert.equal(await readFile(join(kernel.home.workspace, "keyed"), "utf8"), "aab");
 });
 
-test("a browser's page reaches nothing: foreign Origin, foreign Host, GET and preflight are refused", async () => {
+test("a browser's page gets no access: foreign Origin, foreign Host, GET and preflight are rejected", async () => {
   const url = callUrl();
   const body = "{}";
   const type = { "content-type": "application/json" };
@@ -209,12 +209,12 @@ test("a browser's page reaches nothing: foreign Origin, foreign Host, GET and pr
   assert.ok((await fetch(url, { method: "OPTIONS" })).status >= 400);
 });
 
-test("clients that send a byte now and then, or none, are cut off", async () => {
+test("clients that send slowly or not at all are disconnected", async () => {
   await Promise.all(slowClients.map(({ closed }) => closed));
   assert.equal(codeOf(await kernel.call("echo", "1")), "success");
 });
 
-test("afterwards everything is in the ledger, and it is sound", () => kernel.assertSound());
+test("all calls are in the ledger afterwards, and it is sound", () => kernel.assertSound());
 
 function callUrl(): string {
   return `${kernel.listen}/narthex.v1.KernelService/Call`;

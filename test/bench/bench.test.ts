@@ -70,7 +70,7 @@ test("an unknown family or measurement is a usage error that names the known one
   );
 });
 
-test("words that cannot be meant are usage errors", async (context) => {
+test("contradictory arguments are usage errors", async (context) => {
   const bench = createBench(context, { one: { "good-one": GOOD } });
   for (const words of [["--rounds", "0"], ["--scale", "2"], ["--minutes", "soon"], ["--wirte"]]) {
     const end = await bench.run(...words);
@@ -107,7 +107,7 @@ test("the help names every option and the exit codes", async () => {
   assert.match(end.output, /Exit codes: 0 .*, 1 .*, 2 /);
 });
 
-test("bars that are met end well: a table, and every round's figures with where they were measured", async (context) => {
+test("met bars exit successfully with a table, and each round's figures with the machine they were measured on", async (context) => {
   const bench = createBench(context, { one: { "good-one": GOOD } });
   const end = await bench.run("--rounds", "3");
   assert.equal(end.code, 0, end.output);
@@ -123,7 +123,7 @@ test("bars that are met end well: a table, and every round's figures with where 
   assert.match(kept.facts.commit, /^([0-9a-f]{40}\+?|unknown: .*)$/);
 });
 
-test("a missed bar is told with by how much, and fails the run", async (context) => {
+test("a missed bar is reported with its distance, and fails the run", async (context) => {
   const bench = createBench(context, { one: { "bad-one": BAD, "good-one": GOOD } });
   const end = await bench.run();
   assert.equal(end.code, 1);
@@ -131,7 +131,7 @@ test("a missed bar is told with by how much, and fails the run", async (context)
   assert.match(end.output, /^good <calls> .* yes$/m);
 });
 
-test("what cannot be measured here says why and is no failure; what breaks is one, and the rest goes on", async (context) => {
+test("a measurement that cannot run here says why and is no failure; a broken one is, and the rest runs", async (context) => {
   const bench = createBench(context, {
     one: { "absent-one": ABSENT },
     two: { "broken-one": BROKEN, "good-one": GOOD },
@@ -152,7 +152,7 @@ test("one measurement of a family can be made alone", async (context) => {
   assert.doesNotMatch(end.output, /broken-one/);
 });
 
-test("a measurement that takes too long is ended with all it started", async (context) => {
+test("a measurement that takes too long is killed with all its processes", async (context) => {
   const bench = createBench(context, { one: { "endless-one": ENDLESS } });
   const end = await bench.run("--minutes", "0.1");
   assert.equal(end.code, 1);
@@ -165,7 +165,7 @@ test("a measurement that takes too long is ended with all it started", async (co
   );
 });
 
-test("a run that is interrupted ends what it started and leaves nothing behind", async (context) => {
+test("an interrupted run kills its processes and leaves no files", async (context) => {
   const endless = `${ENDLESS}\nconsole.log("measuring");`;
   const bench = createBench(context, { one: { "endless-one": endless } });
   const end = await bench.interrupt("SIGTERM");

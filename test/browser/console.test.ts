@@ -74,12 +74,12 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await other.context().close();
   });
 
-  it("says what to do when nothing waits, and what the policy is", async () => {
+  it("shows what to do when nothing is pending, and the current policy", async () => {
     await console.page.locator("text=No questions are open.").waitFor();
     assert.match((await console.page.textContent("#policy")) ?? "", /^\d+ rules\s*enforce/);
   });
 
-  it("marks what is hidden or looks alike, runs no markup, and takes a yes by key", async () => {
+  it("marks hidden and lookalike text, runs no markup, and accepts an approval by key", async () => {
     const asked = call(DECEIVING);
     const card = await console.card("echo d");
     const shown = (await card.locator(".field pre").first().innerText()).replaceAll("\n", "");
@@ -122,7 +122,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     assert.equal((await asked).status, "denied");
   });
 
-  it("denies by mouse, with a reason that the agent is told", async () => {
+  it("denies by mouse, with a reason that the agent receives", async () => {
     const asked = call("touch denied.txt");
     const card = await console.card("denied.txt");
     await card.locator("[data-answer=deny]").click();
@@ -133,7 +133,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     assert.match(message, /ask <b>Ada<\/b> first/);
   });
 
-  it("allows for the session what it says, and takes it back", async () => {
+  it("grants a session approval as described, and revokes it", async () => {
     const first = call("touch made.txt");
     const card = await console.card("made.txt");
     await card.locator(".scope", { hasText: /touch.*made\.txt/ }).waitFor();
@@ -171,7 +171,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await standing.waitFor({ state: "detached" });
   });
 
-  it("offers no answer for the session where a rule asks for every call, and says what a rule would lift", async () => {
+  it("offers no session approval where a rule asks for every call, and shows what a rule would override", async () => {
     const rules = join(at.home, "policy", "browser.cedar");
     const asks = (id: string, tool: string, approve: string) =>
       `@id("${id}") @approve("${approve}") permit(principal, action == Action::"${tool}", resource);`;
@@ -192,7 +192,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await console.page.locator(".banner").waitFor({ state: "detached" });
   });
 
-  it("takes no answer from a click or key meant for what was there before", async () => {
+  it("ignores a click or key meant for the previous request", async () => {
     await console.page.evaluate(HASTY_HAND);
     const asked = call("touch hasty.txt");
     const card = await console.card("hasty.txt");
@@ -203,7 +203,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await console.page.reload();
   });
 
-  it("takes nothing that is typed into a denial for an answer to the next question", async () => {
+  it("does not take text typed into a denial as a decision on the next request", async () => {
     const { page } = console;
     const [first, second] = [call("touch typed-one.txt"), call("touch typed-two.txt")];
     const card = await console.card("typed-one");
@@ -223,7 +223,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     assert.equal((await second).status, "denied");
   });
 
-  it("tells the second of two tabs that the question was answered already", async () => {
+  it("tells the second of two tabs that the request was already decided", async () => {
     const second = await openTab(console);
     const asked = call("touch twice.txt");
     const [one, two] = [await console.card("twice.txt"), await second.card("twice.txt")];
@@ -276,7 +276,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await page.selectOption("#session-filter", "");
   });
 
-  it("fits a phone: nothing to scroll sideways, buttons large enough to touch", async () => {
+  it("fits a phone: no horizontal scrolling, buttons large enough to touch", async () => {
     const asked = call(`touch ${"a-long-name-".repeat(30)}\t\u202e.txt`);
     for (const width of [320, 360, 400]) {
       await console.page.setViewportSize({ width, height: 740 });
@@ -297,7 +297,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await console.page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  it("lists its keys, and moves between questions with them", async () => {
+  it("lists its keys, and moves between requests with them", async () => {
     const { page } = console;
     const calls = [call("touch key-one.txt"), call("touch key-two.txt")];
     const [one, two] = [await console.card("key-one"), await console.card("key-two")];
@@ -318,7 +318,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     for (const { status } of await Promise.all(calls)) assert.equal(status, "denied");
   });
 
-  it("leads to the sign-in when the cookie is not good any more", async () => {
+  it("redirects to the sign-in when the cookie has expired", async () => {
     const stale = await signIn(browser, await freshLink(at));
     const second = await openTab(stale);
     await second.page.click("#sign-out");
@@ -332,7 +332,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await stale.context.close();
   });
 
-  it("finds nothing to complain about at the end", async () => {
+  it("has caused no browser error at the end", async () => {
     assert.deepEqual(console.problems, []);
     const { problems } = await at.ask(["ledger", "verify"]);
     assert.deepEqual(objectsOf(problems), []);

@@ -66,7 +66,7 @@ for (const [name, answers, problem] of [
   });
 }
 
-test("one answer each passes, in any order; hanging up without a reason, silence and half an answer do not", () => {
+test("one response each passes, in any order; closing without a reason, silence and half a response fail", () => {
   const answers = [error("other", "TOOL_NOT_FOUND"), success("valid")];
   judge(TWO, answers);
   assert.equal(answersToWaitFor(TWO.fate), 2);
@@ -75,7 +75,7 @@ test("one answer each passes, in any order; hanging up without a reason, silence
   assert.throws(() => judgeAnswers(TWO, { answers, hungUp: false, rest: 3, gaveUp: false }), /broke off/);
 });
 
-test("a frame that cannot be read ends the connection with one answer; what was read behind it is answered in order", () => {
+test("an unreadable frame ends the connection with one response; requests before it get theirs in order", () => {
   const stream = streamOf(call("valid"), BROKEN, call("second"), call("third"));
   const refusal = error("", "INVALID_REQUEST");
   assert.equal(answersToWaitFor(stream.fate), undefined);
@@ -88,7 +88,7 @@ test("a frame that cannot be read ends the connection with one answer; what was 
   assert.throws(() => judge(stream, [success("valid"), refusal, success("third")], true), /frame 2 got no answer/);
 });
 
-test("a token of nobody, and a request that breaks rules, are refused under their ids", () => {
+test("an unknown token and an invalid request are refused under their ids", () => {
   const stream = streamOf(call("stranger", "nobody"), call("x".repeat(257)));
   const value = { rationaleCode: "SESSION_UNKNOWN", ruleId: "kernel:admit" };
   const denied = create(ToolResponseSchema, { requestId: "stranger", result: { case: "denied", value } });

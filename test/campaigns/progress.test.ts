@@ -17,7 +17,7 @@ function progressOn(isTerminal: boolean) {
   };
 }
 
-test("on a terminal one line is drawn anew, with what is done, the rate and the time left", () => {
+test("redraws one line on a terminal, with the work done, the rate and the remaining time", () => {
   const { written, progress, at } = progressOn(true);
   at(100, 10);
   assert.deepEqual(written, []);
@@ -33,7 +33,7 @@ test("on a terminal one line is drawn anew, with what is done, the rate and the 
   assert.equal(written.at(-1), "\r\u001b[2K");
 });
 
-test("elsewhere there is a line every ten seconds, and nothing to take away", () => {
+test("prints a line every ten seconds elsewhere, without redrawing", () => {
   const { written, progress, at } = progressOn(false);
   for (let second = 1; second <= 25; second++) at(second * 1000, second * 20);
   assert.deepEqual(written, [

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { isRepositoryWritten } from "../../campaigns/races/repository-written.ts";
 
-test("what a program left is seen in the repository wherever it lies, and not in what has its name meanwhile", async (context) => {
+test("a program's output is found in the repository at any path, and other content with its name is not", async (context) => {
   const root = await mkdtemp(join(tmpdir(), "narthex-written-"));
   context.after(() => rm(root, { recursive: true }));
   const [git, away] = [join(root, ".git"), join(root, "away")];

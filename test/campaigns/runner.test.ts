@@ -91,7 +91,7 @@ for (const [words, problem] of [
   });
 }
 
-test("a campaign that passes is reported with what repeats it, and nothing of the machine's names", async (context) => {
+test("a passing campaign is reported with the command that repeats it, and without names of the machine", async (context) => {
   const { code, output, reports, root } = await run(context, ["passes", "--count", "2500", "--seed", "77"]);
   assert.equal(code, 0, output);
   const report = reports.get("passes") ?? "";
@@ -134,7 +134,7 @@ test("a campaign that fails, throws or stops early fails the run; each is report
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test(`${signal} lets the campaign put things away, and leaves no report`, async (context) => {
+  test(`${signal} lets the campaign clean up, and leaves no report`, async (context) => {
     const { code, output, reports, root } = await run(context, ["endless", "passes"], {
       onFirstOutput: (child) => child.kill(signal),
     });
@@ -146,7 +146,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-test("a file that is no campaign is named", async (context) => {
+test("names a file that is not a campaign", async (context) => {
   const root = createTemporaryTree(context, { "campaigns/odd-one.ts": "export const other = 1;" });
   const end = await runCommand(process.execPath, [RUNNER, "--campaigns", join(root, "campaigns")]);
   assert.equal(end.code, 1);

@@ -34,7 +34,7 @@ describe("narthex session open --adopt", { timeout: 120_000 }, () => {
   }
 
   if (isRoot) {
-    it("is what a workspace of root's needs before tools can write it, and they say so", async () => {
+    it("makes a workspace of root's writable for tools, which name this command before", async () => {
       const workspace = await makeProject("plain");
       const refused = await write(await open(workspace), "a", 1);
       assert.equal(refused["error_code"], "SANDBOX_UNAVAILABLE", JSON.stringify(refused));
@@ -48,7 +48,7 @@ describe("narthex session open --adopt", { timeout: 120_000 }, () => {
       }
     });
 
-    it("works the same through a kernel that runs", async () => {
+    it("works the same through a running kernel", async () => {
       const workspace = await makeProject("served");
       // Until the end: what follows goes to it as well.
       serving = await at.serve();
@@ -57,7 +57,7 @@ describe("narthex session open --adopt", { timeout: 120_000 }, () => {
       assert.equal((await stat(join(workspace, "a"))).uid, DEFAULT_SANDBOX_UID);
     });
 
-    it("hands over nothing outside, nothing of others, and no file with another name", async () => {
+    it("hands over nothing outside, no file of another user, and no file with a second hard link", async () => {
       const workspace = await makeProject("careful");
       const outside = join(at.root, "outside");
       await writeFile(outside, "outside");
@@ -75,7 +75,7 @@ describe("narthex session open --adopt", { timeout: 120_000 }, () => {
       assert.equal((await stat(join(workspace, "theirs"))).uid, 1234);
     });
 
-    it("leaves a workspace of somebody's as it is", async () => {
+    it("leaves a workspace of another user unchanged", async () => {
       const workspace = await makeProject("theirs");
       await chown(workspace, 1000, 1000);
       await open(workspace, "--adopt");
@@ -83,7 +83,7 @@ describe("narthex session open --adopt", { timeout: 120_000 }, () => {
       assert.equal((await stat(join(workspace, "src"))).uid, 0);
     });
 
-    it("adopts nothing for a session that is not opened", async () => {
+    it("changes nothing if the session is not opened", async () => {
       const workspace = await makeProject("unopened");
       await writeFile(join(at.root, "lease.json"), '{"budgets": {"calls": -1}}');
       const refused = await at.ask(
@@ -94,20 +94,20 @@ describe("narthex session open --adopt", { timeout: 120_000 }, () => {
       assert.equal((await stat(workspace)).uid, 0);
     });
 
-    it("cannot be done by a kernel that is not root, which says what to do", async () => {
+    it("fails under a kernel without root rights, which says what to do", async () => {
       const workspace = await makeProject("unprivileged");
       const message = /this kernel is not root: chown it to user 1000/;
       const who = { uid: 1000, gid: 1000, sandboxUid: DEFAULT_SANDBOX_UID };
       await assert.rejects(handOverWorkspace(workspace, undefined, who), { code: "WORKSPACE_REFUSED", message });
     });
   } else {
-    it("is nothing to do for a user, whose tools are the user", async () => {
+    it("changes nothing for an ordinary user, as tools run as that user", async () => {
       const session = await open(await makeProject("own"), "--adopt");
       assert.equal((await write(session, "a"))["status"], "success");
     });
   }
 
-  it("never hands over what belongs to the system", async () => {
+  it("never hands over system files", async () => {
     for (const workspace of ["/etc", "/usr/share", "/var/log", "/opt", "/root/.."]) {
       const real = workspace === "/root/.." ? "/" : workspace;
       const { uid, mode } = await stat(real);

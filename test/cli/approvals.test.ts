@@ -45,7 +45,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     return parseObject(output);
   }
 
-  it("need an id that is open, and options that go together", async () => {
+  it("require a pending id and compatible options", async () => {
     const unknown = await at.ask(["approvals", "approve", "apr_aaaaaaaaaaaaaaaaaaaa"], 1);
     assert.equal(objectOf(unknown["error"])["code"], "APPROVAL_NOT_FOUND");
     assert.equal(objectOf((await at.ask(["approvals", "show", "x"], 1))["error"])["code"], "APPROVAL_NOT_FOUND");
@@ -60,7 +60,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     }
   });
 
-  it("show a call on one line of the list and whole by itself, with nothing hidden and nothing cut unsaid", async () => {
+  it("show a call on one line of the list and in full by itself, marking hidden and cut text", async () => {
     const command = `mkdir sh\u043ew\u202e\u001b[2J${" x".repeat(200)}\nAPPROVAL   approved\napr_fake  once`;
     const call = start(command);
     const { approval_id: id } = await asked(command, call);
@@ -77,7 +77,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     assert.equal((await answerOf(call))["rationale_code"], "APPROVAL_DENIED");
   });
 
-  it("are named on the error stream while the call waits, with the commands that answer them", async () => {
+  it("are named on the error stream while the call waits, with the commands that decide them", async () => {
     const command = "mkdir noticed";
     const args = ["call", "shell_exec", commandOf(command), "--session", session.id];
     const waiting = at.start(args, { stdin: "" });
@@ -110,7 +110,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     assert.doesNotMatch(JSON.stringify(await at.ask(["ledger", "list", "--session", "system"])), /request_refused/);
   });
 
-  it("deny with a reason, which a later yes does not undo", async () => {
+  it("deny with a reason, which a later approval does not undo", async () => {
     const call = start("mkdir denied");
     const id = textOf((await asked("mkdir denied", call))["approval_id"]);
     const denied = await at.ask(["approvals", "deny", id, "--reason", "use another name", "--by", "ada"]);
@@ -123,7 +123,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     await assert.rejects(stat(join(at.workspace, "denied")));
   });
 
-  it("approve a call that was told to come back; it runs at once when it does, and the ledger names door and approver", async () => {
+  it("approve a call that was told to come back; it runs when it returns, and the ledger names door and approver", async () => {
     const pending = await answerOf(start("mkdir approved", "--timeout", "1s"));
     assert.equal(pending["error_code"], "APPROVAL_PENDING");
     const id = textOf(pending["approval_id"]);
@@ -150,7 +150,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     return found;
   }
 
-  it("approve for the session by the first words, until it is revoked", async () => {
+  it("approve for the session by the command's first words, until revoked", async () => {
     const call = start("mkdir -p deep/one");
     const info = await asked("mkdir -p deep/one", call);
     assert.equal(info["session_scope"], 'the command "mkdir" "-p" "deep/one"');
@@ -168,7 +168,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     await at.ask(["approvals", "deny", textOf(again["approval_id"])]);
   });
 
-  it("never learn an interpreter: always yes to `bash -lc` is a yes to that very call", async () => {
+  it("never generalise an interpreter: `always` for `bash -lc` covers that exact call", async () => {
     const call = start("bash -lc 'mkdir learned'");
     const info = await asked("bash -lc 'mkdir learned'", call);
     assert.equal(info["session_scope"], "this call again, with exactly this input");
@@ -184,7 +184,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     }
   });
 
-  it("approve as a rule: its text is shown, written into the policy, holds for other sessions, and is taken back", async () => {
+  it("approve as a rule: its text is shown, added to the policy, applies to other sessions, and is removed on revocation", async () => {
     const call = start("mkdir -p ruled");
     const info = await asked("mkdir -p ruled", call);
     const id = textOf(info["approval_id"]);
@@ -212,7 +212,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     for (const left of [strange, unlike, again]) await at.ask(["approvals", "deny", textOf(left["approval_id"])]);
   });
 
-  it("are printed as they come", async () => {
+  it("are printed as they arrive", async () => {
     const watching = at.start(["approvals", "watch", "--json"]);
     const next = readLines(watching);
     const call = start("mkdir watched");

@@ -48,7 +48,7 @@ function errorOf({ response }: Awaited<ReturnType<NarthexKernel["callInProcess"]
   return [result.case === "denied" ? result.value.rationaleCode : String(result.case), ""];
 }
 
-describe("on a host that contains nothing", { timeout: 120_000 }, () => {
+describe("on a host without containment", { timeout: 120_000 }, () => {
   let at: Awaited<ReturnType<typeof createHome>>;
   let kernel: NarthexKernel;
   before(async () => {
@@ -60,7 +60,7 @@ describe("on a host that contains nothing", { timeout: 120_000 }, () => {
     await at.remove();
   });
 
-  it("every contained tool is refused with the reason and the fix, and nothing was begun", async () => {
+  it("every contained tool is rejected with the reason and the fix, and nothing is started", async () => {
     const capabilities = [
       { kind: "fs_read", prefixes: [at.workspace] },
       { kind: "fs_write", prefixes: [at.workspace] },
@@ -86,7 +86,7 @@ describe("on a host that contains nothing", { timeout: 120_000 }, () => {
     assert.deepEqual((await session.call("echo", { still: "here" })).raw, { still: "here" });
   });
 
-  it("tools say that they are disabled, and why; those without a sandbox are ready", () => {
+  it("tools list contained tools as disabled, with the reason, and others as ready", () => {
     for (const { declaration, state, reason } of kernel.listTools({ allVersions: false })) {
       const isContained = declaration.isolation === "worker" || declaration.isolation === "process";
       assert.equal(state, isContained ? "disabled" : "ready", declaration.name);
@@ -104,8 +104,8 @@ describe("on a host that contains nothing", { timeout: 120_000 }, () => {
   });
 });
 
-describe("a session that began under a level", { timeout: 120_000 }, () => {
-  it("is not carried on under a weaker one, and goes on when the level is back", async () => {
+describe("a session that began under a containment level", { timeout: 120_000 }, () => {
+  it("is refused under a weaker level, and continues when the level is back", async () => {
     const at = await createHome();
     const opened: NarthexKernel[] = [];
     const openNext = async (options?: OpenKernelOptions): Promise<NarthexKernel> => {
@@ -177,7 +177,7 @@ describe("at the command line", { timeout: 120_000 }, () => {
   });
   after(() => at.remove());
 
-  it("serve tells the level and the shell's backend, and its first session can write files at once", async () => {
+  it("serve prints the level and the shell's backend, and its first session can write files at once", async () => {
     const serving = await at.serve("--first-session");
     assert.match(textOf(serving.ready["containment"]), /^L[01], shell backend sandbox$/);
     const workspace = textOf(objectOf(serving.ready["first_session"])["workspace"]);
@@ -195,7 +195,7 @@ describe("at the command line", { timeout: 120_000 }, () => {
     assert.equal(await again.stop(), 0);
   });
 
-  it("tools list and tools show tell what cannot run here, and why, without a kernel too", async () => {
+  it("tools list and tools show print which tools cannot run here and why, also without a kernel", async () => {
     const { tools } = await at.ask(["tools", "list"]);
     const vault = objectsOf(tools).find(({ name }) => name === "vault_copyto");
     assert.deepEqual(
@@ -207,7 +207,7 @@ describe("at the command line", { timeout: 120_000 }, () => {
     assert.match((await at.run(["tools", "list"])).stdout, /\nvault_copyto@1\.0\.0 .* disabled +Copies/);
   });
 
-  it("doctor gives each class's fix to scripts", async () => {
+  it("doctor prints each class's fix as JSON", async () => {
     const { stdout } = await at.run(["doctor", "--json"]);
     for (const one of objectsOf(parseObject(stdout)["tool_classes"])) assert.equal(typeof one["fix"], "string");
   });

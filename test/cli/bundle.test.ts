@@ -53,7 +53,7 @@ describe("narthex ledger export", { timeout: 300_000 }, () => {
     await assert.rejects(stat(bundle("none")), { code: "ENOENT" });
   });
 
-  it("gives what verifies and replays without any home, and is proven by the signed checkpoint", async () => {
+  it("produces a file that verifies and replays without a home, proven by the signed checkpoint", async () => {
     const answer = await at.ask(["replay", bundle("one"), ...nowhere], 0, { ownProcess: true });
     const verified = objectOf(answer["verified"]);
     assert.deepEqual([verified["intact"], verified["complete"], verified["chains"]], [true, true, 1]);
@@ -64,7 +64,7 @@ describe("narthex ledger export", { timeout: 300_000 }, () => {
     await assert.rejects(stat(join(at.root, "nowhere")), { code: "ENOENT" });
   });
 
-  it("holds no secret, only its hash, of a session and of everything, through a serving kernel too", async () => {
+  it("contains no labelled secret, only its hash, for a session and for the whole ledger, through a serving kernel too", async () => {
     const serving = await at.serve();
     await at.ask(["ledger", "export", bundle("all")]);
     await at.ask(["ledger", "export", "--session", secretive, bundle("secretive")]);
@@ -77,7 +77,7 @@ describe("narthex ledger export", { timeout: 300_000 }, () => {
     assert.deepEqual(objectsOf(report["served_by"]), [{ reason: "left_out", count: 2 }]);
   });
 
-  it("is refused with 20 or 30 where it was changed, cut off, or is something else", async () => {
+  it("is rejected with 20 or 30 if it was changed, truncated, or is another file", async () => {
     const bytes = await readFile(bundle("one"));
     const changed = Buffer.from(bytes);
     const place = changed.indexOf("file_write");

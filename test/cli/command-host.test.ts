@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createHostedHome, type TestHome } from "./home.ts";
 
-describe("a command in a process that ran others", { timeout: 60_000 }, () => {
+describe("a command in a process that ran other commands", { timeout: 60_000 }, () => {
   let at: TestHome;
   let session: { readonly id: string; readonly token: string };
   before(async () => {
@@ -19,7 +19,7 @@ describe("a command in a process that ran others", { timeout: 60_000 }, () => {
     ["finds nothing", ["ledger", "show", "999"], 1],
   ];
   for (const [what, args, code] of cases) {
-    it(`${what} as it does in its own`, async () => {
+    it(`${what} as in a process of its own`, async () => {
       const options = { stdin: '{"é":"1"}', env: { NARTHEX_TOKEN: session.token } };
       const alone = await at.run(args, { ...options, ownProcess: true });
       assert.deepEqual(await at.run(args, options), alone);
@@ -27,7 +27,7 @@ describe("a command in a process that ran others", { timeout: 60_000 }, () => {
     });
   }
 
-  it("knows nothing of the environment of another", async () => {
+  it("sees nothing of another command's environment", async () => {
     await at.ask(["call", "echo", "1"], 0, { env: { NARTHEX_TOKEN: session.token } });
     assert.equal((await at.run(["call", "echo", "1"])).code, 2);
   });

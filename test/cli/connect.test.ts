@@ -49,7 +49,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     ...options,
   ];
 
-  it("refuses a client it does not know, and a directory that is no workspace", async () => {
+  it("rejects an unknown client and an invalid workspace", async () => {
     const { code, stderr } = await at.run(connect("emacs"));
     assert.equal(code, 2);
     assert.match(stderr, /no client `emacs`; name claude, codex, cursor, gemini, opencode, qwen or vscode/);
@@ -57,7 +57,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     assert.equal(objectOf(refused["error"])["code"], "WORKSPACE_REFUSED");
   });
 
-  it("names file, line and column of what is no JSON, and changes nothing", async () => {
+  it("names file, line and column of invalid JSON, and changes nothing", async () => {
     await mkdir(path(".claude"));
     await writeFile(path(".claude/settings.json"), '{\n  "permissions": oops\n}\n');
     const { code, stdout, stderr } = await at.run(connect("claude", "--yes"));
@@ -66,7 +66,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     assert.deepEqual(await readdir(at.workspace), [".claude"]);
   });
 
-  it("shows host, policy and difference, and writes nothing where nobody is asked or it is only tried", async () => {
+  it("shows host, policy and difference, and writes nothing without a confirmation or in a dry run", async () => {
     const tried = await at.run(connect("cursor", "--dry-run"));
     assert.equal(tried.code, 0, tried.stderr);
     assert.match(tried.stdout, /^ {2}host +L[012]/m);
@@ -88,7 +88,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     assert.deepEqual(await readdir(at.workspace), []);
   });
 
-  it("connects Claude Code once, with entries that work, and takes all of it back", async () => {
+  it("connects Claude Code once, with working entries, and removes all of them again", async () => {
     const settings = '{\n  // ours\n  "model": "opus",\n}\n';
     await mkdir(path(".claude"));
     await writeFile(path(".claude/settings.json"), settings, { mode: 0o600 });
@@ -121,7 +121,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     assert.match((await at.run(connect("claude", "--undo"))).stdout, /nothing to undo/);
   });
 
-  it("connects Codex with a server that works, out of commits, names an old version, and takes it back", async () => {
+  it("connects Codex with a working server outside of commits, names an outdated version, and disconnects it", async () => {
     await rm(at.workspace, { recursive: true });
     await mkdir(path(".codex"), { recursive: true });
     spawnSync("git", ["init", "--quiet", at.workspace]);
@@ -156,7 +156,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     { client: "cursor", file: ".cursor/mcp.json", under: "mcpServers" },
     { client: "vscode", file: ".vscode/mcp.json", under: "servers" },
   ]) {
-    it(`gives ${client} a server that the official SDK's client and Inspector start and use`, async () => {
+    it(`gives ${client} a server that the official SDK's client and Inspector can start and use`, async () => {
       await at.ask(connect(client, "--yes"), 0, { ownProcess: true });
       if (isRoot) spawnSync("chown", ["-R", "1000:1000", at.workspace]);
       const entry = objectOf(objectOf(parseObject(await readFile(path(file), "utf8"))[under])["narthex"]);
@@ -184,7 +184,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
   }
 
   if (isRoot) {
-    it("refuses a workspace of root's, and with consent makes the client hand it over", async () => {
+    it("rejects a workspace of root's, and with consent makes the client adopt it", async () => {
       const owned = join(at.root, "of-root");
       await mkdir(owned);
       const { code, stderr } = await at.run(["connect", "gemini", "--workspace", owned, "--yes"]);

@@ -17,7 +17,7 @@ describe("ledger verify on a damaged home", { timeout: 60_000 }, () => {
   });
   after(() => at.remove());
 
-  it("does not make a ledger where there is none", async () => {
+  it("does not create a missing ledger", async () => {
     const missing = join(at.root, "elsewhere");
     const { code, stderr } = await at.run(["ledger", "verify", "--data", missing]);
     assert.equal(code, 30, stderr);
@@ -39,7 +39,7 @@ describe("ledger verify on a damaged home", { timeout: 60_000 }, () => {
     assert.match(told.stdout, /first bad record: 3\n/);
   });
 
-  it("ends with 20 although nothing reads its output, or only its first line", async () => {
+  it("ends with 20 even if its output is not read, or only its first line", async () => {
     for (const args of [
       ["ledger", "verify"],
       ["ledger", "verify", "--json"],
@@ -65,7 +65,7 @@ describe("ledger verify on a damaged home", { timeout: 60_000 }, () => {
     assert.equal(objectsOf(report["problems"])[0]?.["record_index"], 1);
   });
 
-  it("says that a file which is no store cannot be read, with 30", async () => {
+  it("reports a file that is not a store as unreadable, with 30", async () => {
     await writeFile(records, "this is no store at all, and long enough to look at. ".repeat(20));
     const { code, stdout } = await at.run(["ledger", "verify", "--json"]);
     assert.equal(code, 30, stdout);

@@ -31,7 +31,7 @@ describe("narthex doctor", { timeout: 120_000 }, () => {
     return { code, stdout, stderr };
   }
 
-  it("tells scripts each mechanism, each prefix, each class of tools and the level", async () => {
+  it("prints each mechanism, each prefix, each class of tools and the level as JSON", async () => {
     const { code, stdout, stderr } = await doctor("--json");
     assert.equal(stderr, "");
     const report = parseObject(stdout);
@@ -55,7 +55,7 @@ describe("narthex doctor", { timeout: 120_000 }, () => {
     assert.ok(nodes.length > 0 || process.execPath.startsWith("/usr/"), stdout);
   });
 
-  it("tells people the same as a table, and what to do next", async () => {
+  it("prints the same as a table, and the next steps", async () => {
     const { code, stdout } = await doctor();
     assert.match(stdout, /^MECHANISM +ENFORCED +HOW IT WAS TRIED +WHAT WAS SEEN +WHAT TO DO\n/);
     assert.match(stdout, /\nwatchdog +yes +/);
@@ -65,13 +65,13 @@ describe("narthex doctor", { timeout: 120_000 }, () => {
     assert.equal(code, 0);
   });
 
-  it("prints the administrator's steps, or that there are none", async () => {
+  it("prints the administrator's steps, or that no steps are needed", async () => {
     const { code, stdout } = await doctor("--fix");
     assert.match(stdout, /^(?:# .+\n(?:[^\n]*\n)+|there is nothing to fix\n)$/);
     assert.equal(code, 0);
   });
 
-  it("works beside a kernel, without its lock, and makes no home where there is none", async () => {
+  it("works beside a running kernel, without its lock, and does not create a missing home", async () => {
     await doctor("--json");
     await assert.rejects(readdir(at.home), { code: "ENOENT" });
     const serving = await at.serve();

@@ -25,7 +25,7 @@ const bytes = defineTool({
   run: () => Uint8Array.of(0xff, 0x00),
 });
 
-describe("commands through a kernel with tools of its own", { timeout: 60_000, concurrency: 2 }, () => {
+describe("commands through a kernel with embedded tools", { timeout: 60_000, concurrency: 2 }, () => {
   let at: TestHome;
   let kernel: NarthexKernel;
   let session: KernelSession;
@@ -58,13 +58,13 @@ describe("commands through a kernel with tools of its own", { timeout: 60_000, c
   const call = (...args: readonly string[]) => ["call", ...args] as const;
   const asSession = () => ({ env: { NARTHEX_TOKEN: session.token } });
 
-  it("give up at a deadline and say so", async () => {
+  it("stop waiting at a deadline and say so", async () => {
     const answer = await at.ask(call("slow", "--timeout", "300ms"), 1, asSession());
     assert.equal(answer["status"], "error");
     assert.equal(answer["error_code"], "TIMEOUT");
   });
 
-  it("cancel a call when they are interrupted, and still tell what became of it", async () => {
+  it("cancel a call when interrupted, and still print its outcome", async () => {
     const child = at.start(["call", "slow", '"interrupt me"', "--json"], asSession());
     const nextLine = readLines(child);
     await interruptible.promise;
@@ -74,14 +74,14 @@ describe("commands through a kernel with tools of its own", { timeout: 60_000, c
     assert.equal(await ended(child), 1);
   });
 
-  it("print bytes that are no text as base64 in JSON and as they are into a pipe", async () => {
+  it("print binary output as base64 in JSON and raw into a pipe", async () => {
     assert.deepEqual((await at.ask(call("bytes"), 0, asSession()))["result"], { base64: "/wA=" });
     assert.deepEqual((await at.ask(call("ticks"), 0, asSession()))["result"], {
       base64: Buffer.from("one two \u001b[2J\u00ff\u0000", "latin1").toString("base64"),
     });
   });
 
-  it("print output while the tool runs, then the answer without it", async () => {
+  it("print output while the tool runs, then the response without it", async () => {
     const { code, stdout } = await at.run(call("ticks", "--stream", "--json"), asSession());
     assert.equal(code, 0);
     const lines = stdout.trimEnd().split("\n").map(parseObject);
@@ -92,13 +92,13 @@ describe("commands through a kernel with tools of its own", { timeout: 60_000, c
     assert.equal("result" in (answer ?? {}), false);
   });
 
-  it("list tools as a session could call them", async () => {
+  it("list the tools that a session can call", async () => {
     const names = JSON.stringify((await at.ask(["tools", "list"], 0, asSession()))["tools"]);
     for (const name of ["ticks", "slow", "echo"]) assert.ok(names.includes(`"name":"${name}"`), name);
   });
 });
 
-test("a program cannot take a home from an on-demand kernel, and is told what ends it", async () => {
+test("a program cannot take a home from an on-demand kernel, and is told how to stop it", async () => {
   const at = await createTestHome();
   try {
     const client = at.start(["mcp", "--workspace", at.workspace]);

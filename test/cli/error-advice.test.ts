@@ -21,7 +21,7 @@ interface Mistake {
 /** Beyond what the table says, no answer may hold these. */
 const NEVER = [/\bCOMMAND\b/, /internal error/, /\n\s+at /, /undefined/, /net_read, net_read/];
 
-describe("advice for a mistake fits the mistake", { timeout: 240_000 }, () => {
+describe("the advice in an error message", { timeout: 240_000 }, () => {
   let at: TestHome;
   let session: string;
   let closed: string;
@@ -95,7 +95,7 @@ describe("advice for a mistake fits the mistake", { timeout: 240_000 }, () => {
     },
   ];
   for (const { args, ...rest } of calls) {
-    it(`a call: ${args.slice(1).join(" ")}`, () => check([...args, "--session", session], rest));
+    it(`corrects a call: ${args.slice(1).join(" ")}`, () => check([...args, "--session", session], rest));
   }
 
   const others: readonly Mistake[] = [
@@ -165,7 +165,7 @@ describe("advice for a mistake fits the mistake", { timeout: 240_000 }, () => {
   ];
   for (const { args, ...rest } of others) it(args.join(" "), () => check(args, rest));
 
-  it("a call of a session that was closed", async () => {
+  it("explains a call of a closed session", async () => {
     const rest = {
       exit: 3,
       says: /session `ses_\w+` was closed/,
@@ -176,7 +176,7 @@ describe("advice for a mistake fits the mistake", { timeout: 240_000 }, () => {
     await check(["tools", "list", "--session", closed], rest);
   });
 
-  it("advice names the home again where --data named it", async () => {
+  it("repeats the home if --data named it", async () => {
     const data = join(at.root, "other home");
     await check(["session", "show", "nope", "--data", data], {
       exit: 3,
@@ -187,7 +187,7 @@ describe("advice for a mistake fits the mistake", { timeout: 240_000 }, () => {
     assert.match(stdout, new RegExp(`next: narthex --data '${data}' serve`));
   });
 
-  it("serve on an address that is taken, or that others could reach", async () => {
+  it("covers serve on an address that is taken, or that others could reach", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     const address = taken.address();
@@ -202,7 +202,7 @@ describe("advice for a mistake fits the mistake", { timeout: 240_000 }, () => {
     });
   });
 
-  it("a policy with a mistake is shouted about by serve, and named by each call that it denies", async () => {
+  it("covers an invalid policy, reported by serve and by each call that it denies", async () => {
     await writeFile(join(at.home, "policy/broken.cedar"), "permit(principal, action, resource");
     const denied = {
       exit: 3,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestHome, SOURCES } from "./home.ts";
 
-test("the command runs from its sources as it does built: a kernel serves, a call goes through it, and it stops", async (context) => {
+test("the command runs from sources like the built one: a kernel serves, handles a call, and stops", async (context) => {
   const at = await createTestHome(SOURCES);
   context.after(() => at.remove());
   const serving = await at.serve();

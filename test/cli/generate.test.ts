@@ -63,7 +63,7 @@ export default async function choose(of: readonly ("a" | "b" | 3 | true)[], fall
 
 const ALONE = { ownProcess: true };
 
-describe("narthex generate refuses", { timeout: 120_000 }, () => {
+describe("narthex generate rejects", { timeout: 120_000 }, () => {
   const tool = (signature: string): string => `/** Does it.\n * @tool */\nexport ${signature}\n`;
   const WRONG: Readonly<Record<string, string>> = {
     "any.ts": tool("async function untyped(value: any): Promise<Date> { return value; }"),
@@ -114,17 +114,17 @@ describe("narthex generate refuses", { timeout: 120_000 }, () => {
     ]);
   });
 
-  it("files that are not there or not TypeScript, and says all of it at once", () => {
+  it("missing files and files that are not TypeScript, reporting all of them at once", () => {
     assert.deepEqual(about("gone.ts"), ["gone.ts:1:1: there is no such file"]);
     assert.match(about("syntax.ts")[0] ?? "", /^syntax\.ts:1:\d+: syntax error: /);
     assert.equal(lines.at(-1), `${lines.length - 1} problems: nothing was generated`);
   });
 
-  it("to write anything then", async () => {
+  it("with no output written", async () => {
     assert.ok(!(await readdir(at.root)).includes("all.ts"));
   });
 
-  it("to replace a file that it did not generate, or to guess where to write", async () => {
+  it("replacing a file that it did not generate, and a missing output path", async () => {
     await writeFile(join(at.root, "fine.ts"), tool("async function fine(): Promise<void> {}"));
     await writeFile(join(at.root, "fine.tools.ts"), "// mine\n");
     const replaced = await at.run(["generate", "fine.ts"]);
@@ -138,7 +138,7 @@ describe("narthex generate refuses", { timeout: 120_000 }, () => {
     assert.deepEqual([several.code, itself.code], [2, 2]);
   });
 
-  it("as JSON too, with every place", async () => {
+  it("with every location as JSON too", async () => {
     const { error } = await at.ask(["generate", "sync.ts", "this.ts"], 1);
     assert.deepEqual(objectsOf((error as { violations: [] }).violations), [
       { field: "sync.ts:3:17", rule: "format", message: "`sync` has to be async" },
@@ -187,7 +187,7 @@ describe("narthex generate", { timeout: 300_000 }, () => {
     assert.ok(!(await readdir(at.root)).includes("functions.tools.ts"));
   });
 
-  it("writes the same module each time, and --check tells when it is another", async () => {
+  it("writes the same module each time, and --check reports a difference", async () => {
     assert.equal((await at.run(["generate", "functions.ts", "--check"])).code, 1);
     assert.ok(!(await readdir(at.root)).includes("functions.tools.ts"));
     const first = await at.run(["generate", "functions.ts"], ALONE);
@@ -216,7 +216,7 @@ describe("narthex generate", { timeout: 300_000 }, () => {
     assert.deepEqual(await readdir(at.root), others);
   });
 
-  it("writes tools that a kernel registers and calls", async (context) => {
+  it("writes tools that a kernel can register and call", async (context) => {
     const { tools } = (await import(pathToFileURL(path("functions.tools.ts")).href)) as { tools: readonly Tool[] };
     const permit = tools.map(
       ({ name }) => `@id("${name}") permit(principal, action == Action::"${name}", resource);\n`,
@@ -244,7 +244,7 @@ describe("narthex generate", { timeout: 300_000 }, () => {
     }
   });
 
-  it("makes one file with --whole, which tools add takes and the command line calls", async () => {
+  it("writes one file with --whole, which tools add accepts and the command line calls", async () => {
     const made = await at.run(["generate", "functions.ts", "--whole", "--out", "one-file.ts"]);
     assert.equal(made.code, 0, made.stderr);
     await at.ask(["tools", "add", path("one-file.ts"), "--allow"]);
@@ -256,7 +256,7 @@ describe("narthex generate", { timeout: 300_000 }, () => {
     assert.equal(wrong["error_code"], "INVALID_INPUT");
   });
 
-  it("writes what the strictest compiler accepts, in both forms", async () => {
+  it("writes code that the strictest compiler options accept, in both forms", async () => {
     await writeFile(path("tsconfig.json"), JSON.stringify({ compilerOptions: STRICTEST }));
     await writeFile(path(".oxlintrc.json"), JSON.stringify(TYPES_ALONE));
     await writeFile(

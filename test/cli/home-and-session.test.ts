@@ -22,7 +22,7 @@ describe("narthex init", { timeout: 60_000 }, () => {
   });
   after(() => at.remove());
 
-  it("writes a configuration that explains itself, and the default policy, private to their owner", async () => {
+  it("writes a configuration with explanations, and the default policy, private to their owner", async () => {
     const { home, written } = await at.ask(["init"], 0, ALONE);
     assert.equal(home, at.home);
     const configuration = await readFile(join(at.home, "narthex.yaml"), "utf8");
@@ -51,7 +51,7 @@ describe("narthex init", { timeout: 60_000 }, () => {
   });
 });
 
-test("where nothing else is said the home is .narthex in the user's home", async (context) => {
+test("the default home is .narthex in the user's home", async (context) => {
   const at = await createHostedHome();
   context.after(() => at.remove());
   const { home } = await at.ask(["init"], 0, { env: { NARTHEX_DATA: undefined } });
@@ -60,7 +60,7 @@ test("where nothing else is said the home is .narthex in the user's home", async
   await assert.rejects(readdir(at.home), { code: "ENOENT" });
 });
 
-test("a command waits five seconds for a home that somebody else holds, says who, and no longer", {
+test("a command waits five seconds for a locked home, names the holder, and gives up", {
   timeout: 120_000,
 }, async (context) => {
   const at = await createTestHome();
@@ -75,7 +75,7 @@ test("a command waits five seconds for a home that somebody else holds, says who
   assert.ok(tookMs >= 5000 && tookMs < 30_000, `${tookMs} ms`);
 });
 
-test("a command gets a home that is let go of while it waits", { timeout: 60_000 }, async (context) => {
+test("a command gets a home that is released while it waits", { timeout: 60_000 }, async (context) => {
   const at = await createTestHome();
   context.after(() => at.remove());
   const holder = await openHome({ path: at.home, command: "a test", waitMs: 0 });
@@ -103,7 +103,7 @@ describe("narthex session open", { timeout: 120_000 }, () => {
     }
   });
 
-  it("is quarantined after as many violations as the configuration says, in the time it says", async (context) => {
+  it("is quarantined after the configured number of violations in the configured time", async (context) => {
     const at = await createOwnedHome();
     context.after(() => at.remove());
     await at.ask(["init"]);
@@ -118,7 +118,7 @@ describe("narthex session open", { timeout: 120_000 }, () => {
   });
 });
 
-test("narthex tools show tells capabilities, effects, determinism and bounds, to scripts and to people", {
+test("narthex tools show prints capabilities, effects, determinism and bounds, as JSON and as text", {
   timeout: 60_000,
 }, async (context) => {
   const at = await createHostedHome();

@@ -54,7 +54,7 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
     return parseObject(stdout);
   }
 
-  it("refuses whatever it cannot read, with a reason", async () => {
+  it("denies unreadable input with a reason", async () => {
     for (const [message, reason] of [
       ["", /not JSON/],
       ["[]", /no object/],
@@ -67,7 +67,7 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
     }
   });
 
-  it("refuses a message without end before it has read all of it", async () => {
+  it("rejects an endless message before reading all of it", async () => {
     const child = at.start(hook("claude"));
     const next = readLines(child);
     const chunk = Buffer.alloc(1024 * 1024, 0x20);
@@ -80,7 +80,7 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
     assert.equal(await ended(child), 0);
   });
 
-  it("ends with 2, which blocks in every client, where its own line is wrong", async () => {
+  it("exits with 2, which blocks in every client, on a usage error", async () => {
     for (const args of [
       ["hook", "emacs"],
       ["hook", "claude", "--nonsense"],
@@ -115,7 +115,7 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
     assert.equal(answers[9]?.reason, "narthex has no rule for this tool, so you are asked");
   });
 
-  it("leaves each decision in the ledger, marked as not contained, in the chain of the client's session", async () => {
+  it("records each decision in the ledger as not contained, in the chain of the client's session", async () => {
     const opened = await at.ask(["session", "open", "--workspace", at.workspace, "--agent", "claude-code"]);
     await claude(call("Write", { file_path: ".git/hooks/pre-commit", content: "hunter2" }));
     const write = JSON.stringify({ path: ".git/config", content: "" });
@@ -128,7 +128,7 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
     assert.equal((await at.run(["ledger", "verify"])).code, 0);
   });
 
-  it("answers Cursor in its own words", async () => {
+  it("responds to Cursor in its own format", async () => {
     const shell = await cursor({ hook_event_name: "beforeShellExecution", command: "npm test", cwd: "" });
     assert.equal(shell["permission"], "ask");
     assert.match(textOf(shell["agent_message"]), /shell_exec/);
@@ -140,7 +140,7 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
   });
 });
 
-it("a hook without a kernel that could decide says no", { timeout: 90_000 }, async () => {
+it("denies if no kernel can decide", { timeout: 90_000 }, async () => {
   const at = await createTestHome();
   try {
     const message = JSON.stringify({ ...call("Read", { file_path: "a" }), cwd: at.workspace });

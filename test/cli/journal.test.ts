@@ -26,7 +26,7 @@ describe("journal after a crash in the middle of an effect", { timeout: 60_000 }
   });
   after(() => at.remove());
 
-  it("lists the call, takes one answer, and writes who gave it into the ledger", async () => {
+  it("lists the call, accepts one settlement, and records its author in the ledger", async () => {
     const [intent, ...others] = objectsOf((await at.ask(["journal"]))["intents"]);
     assert.deepEqual(others, []);
     assert.deepEqual(
@@ -75,7 +75,7 @@ describe("a kernel that was killed while contained programs ran", { timeout: 120
   const call = (id: string, command: string, code?: number) =>
     at.ask(["call", "shell_exec", JSON.stringify({ command }), ...callOf(id)], code);
 
-  it("settles their calls as killed: an equal call runs at once, the call itself is not run again", async () => {
+  it("settles their calls as killed: an equal call runs at once, and the call itself does not run again", async () => {
     assert.deepEqual((await at.ask(["journal"]))["intents"], []);
     const before = await readFile(join(at.workspace, "heartbeat"), "utf8");
     const killed = await call("detached", DETACHED, 1);
@@ -101,7 +101,7 @@ describe("a kernel that was killed while contained programs ran", { timeout: 120
     );
   });
 
-  it("says so in a ledger that verifies and replays", async () => {
+  it("records it in a ledger that verifies and replays", async () => {
     const { stdout } = await at.run(["ledger", "list", "--session", sessionId]);
     assert.match(stdout, /detached killed, says reconciled/);
     const records = objectsOf((await at.ask(["ledger", "list", "--session", sessionId]))["records"]);

@@ -21,7 +21,7 @@ describe("labels and released leases through a served kernel", { timeout: 240_00
   });
   after(() => at.remove());
 
-  it("a session has the labels it was opened with, and what is no label opens none", async () => {
+  it("a session has the labels it was opened with, and an invalid label opens none", async () => {
     const refused = objectOf(
       (await at.ask(["session", "open", "--workspace", at.workspace, "--label", "A b"], 4))["error"],
     );
@@ -33,7 +33,7 @@ describe("labels and released leases through a served kernel", { timeout: 240_00
     if (isRoot) assert.match(listed.stdout, /which was root's and was handed over/);
   });
 
-  it("labels show and clear speak of a directory, and the ledger says who took them off", async () => {
+  it("labels show and clear work on a directory, and the ledger records who removed them", async () => {
     const nowhere = join(at.root, "nowhere");
     for (const command of ["show", "clear"]) {
       const refused = objectOf((await at.ask(["labels", command, nowhere], 4))["error"]);
@@ -59,7 +59,7 @@ describe("labels and released leases through a served kernel", { timeout: 240_00
     );
   });
 
-  it("lease delegate grants content of the session, and of nobody else", async () => {
+  it("lease delegate grants content of its own session only", async () => {
     const file = join(at.root, "content");
     await writeFile(file, "for the child");
     const hash = textOf((await at.ask(["cas", "put", file, "--session", session.id]))["hash"]);
@@ -73,7 +73,7 @@ describe("labels and released leases through a served kernel", { timeout: 240_00
     assert.equal(got.stdout, "for the child");
   });
 
-  it("lease release ends what was split off the session, and nothing else", async () => {
+  it("lease release ends only leases delegated by the session", async () => {
     const lease = join(at.root, "lease.json");
     await writeFile(lease, JSON.stringify({ budgets: { calls: 10 } }));
     const parent = await at.openSession("--lease", lease);
@@ -94,7 +94,7 @@ describe("labels and released leases through a served kernel", { timeout: 240_00
     assert.deepEqual((await at.ask(["session", "show", parent.id]))["budget_remaining"], { calls: 9 });
   });
 
-  it("the same works on the store itself, and the ledger is sound", async () => {
+  it("the commands work on the store itself too, and the ledger is sound", async () => {
     assert.equal(await serving.stop(), 0);
     await mkdir(join(at.root, "other"));
     assert.equal(code(await at.ask(["labels", "clear", "other"], 4)), "WORKSPACE_REFUSED");

@@ -7,7 +7,7 @@ import { createHostedHome, createTestHome, objectOf, type Serving, type TestHome
 const code = (answer: Record<string, unknown>) => objectOf(answer["error"] as never)["code"];
 
 describe("leases without a kernel", { timeout: 60_000 }, () => {
-  it("what cannot be read is a usage error, and a token is never an argument", async () => {
+  it("invalid input is a usage error, and a token is never an argument", async () => {
     const at = await createHostedHome();
     const session = ["lease", "delegate", "--session", "ses_aaaaaaaaaaaaaaaaaaaa"];
     const wrong = [
@@ -43,7 +43,7 @@ describe("leases through a served kernel", { timeout: 120_000 }, () => {
     await at.remove();
   });
 
-  it("lease delegate says what is wrong: what reaches beyond the parent 4, no such session 3", async () => {
+  it("lease delegate reports 4 for a lease beyond the parent and 3 for a missing session", async () => {
     const delegate = (...options: string[]) => ["lease", "delegate", "--session", parent.id, ...options];
     const refused = objectOf(
       (await at.ask(delegate("--tools", "echo,nothing_known", "--budget", "calls=21"), 4))["error"],
@@ -96,7 +96,7 @@ describe("leases through a served kernel", { timeout: 120_000 }, () => {
     assert.equal((await at.ask(["lease", "show", textOf(own["lease_id"])]))["state"], "expired");
   });
 
-  it("a session splits its lease by its own token, from a file or the environment", async () => {
+  it("a session delegates its lease by its own token, from a file or the environment", async () => {
     const file = join(at.root, "token");
     await writeFile(file, parent.token, { mode: 0o600 });
     const budget = ["--budget", "calls=1", "--budget", "cost_units=1"];
@@ -109,7 +109,7 @@ describe("leases through a served kernel", { timeout: 120_000 }, () => {
     }
   });
 
-  it("lease revoke revokes a lease with all below it, and the ledger says who and why", async () => {
+  it("lease revoke revokes a lease with all below it, and the ledger records who and why", async () => {
     const top = await at.ask([
       "lease",
       "delegate",
@@ -139,7 +139,7 @@ describe("leases through a served kernel", { timeout: 120_000 }, () => {
 });
 
 describe("leases on the store itself", { timeout: 120_000 }, () => {
-  it("are split, shown and revoked without a kernel that runs, and stay so from command to command", async () => {
+  it("are delegated, shown and revoked without a running kernel, and persist between commands", async () => {
     const at = await createTestHome();
     const parent = await at.openSession();
     const child = await at.ask(["lease", "delegate", "--session", parent.id, "--tools", "echo", "--budget", "calls=5"]);

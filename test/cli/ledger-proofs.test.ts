@@ -28,7 +28,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
     return objectsOf(records).map(({ hash }) => Buffer.from(textOf(hash), "hex"));
   };
 
-  it("refuses what makes no sense, with 2", async () => {
+  it("rejects contradictory arguments, with 2", async () => {
     for (const args of [
       ["ledger", "prove"],
       ["ledger", "prove", "1", "--from", "2"],
@@ -40,7 +40,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
   });
 
   describe("without a kernel", () => {
-    it("signs for what is new, and prints the newest checkpoint again where nothing is", async () => {
+    it("signs new records, and without new records prints the newest checkpoint again", async () => {
       await call("one");
       const first = await at.ask(["ledger", "checkpoint"]);
       assert.equal(first["signed"], true);
@@ -58,7 +58,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
       for (const field of ["tree_size", "root_hash", "key_id"]) assert.equal(recorded[field], checkpoint[field]);
     });
 
-    it("proves a record to somebody who has the public key and nothing else", async () => {
+    it("proves a record to a verifier that has only the public key", async () => {
       await call("two");
       // No checkpoint covers it yet: one is signed.
       const { code, stdout, stderr } = await at.run(["ledger", "prove", `${session.id}/two`], ALONE);
@@ -82,7 +82,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
       assert.equal(without.stdout, stdout.replace(/\nextra .*/, ""));
     });
 
-    it("proves that a newer checkpoint extends an older one that somebody kept", async () => {
+    it("proves that a newer checkpoint extends an older one that was kept", async () => {
       const kept = join(at.root, "kept.note");
       const older = await sign();
       await writeFile(kept, textOf(older["note"]));
@@ -97,7 +97,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
       await at.ask(["ledger", "prove", "--from", to, "--to", from], 4);
     });
 
-    it("says so where a kept checkpoint is not of this ledger, with 20", async () => {
+    it("reports a kept checkpoint of another ledger, with 20", async () => {
       const forged = join(at.root, "forged.note");
       const { note, tree_size: size } = await sign();
       await writeFile(forged, textOf(note).replace(/\n[A-Za-z0-9+/]{4}/, "\nAAAA"));
@@ -111,7 +111,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
     });
   });
 
-  it("is the same with a kernel, which also signs for all that it did when it stops", async () => {
+  it("works the same with a kernel, which also signs its records when it stops", async () => {
     const older = await sign();
     const serving = await at.serve();
     await call("four");
@@ -129,7 +129,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
     assert.equal((await recordHashes()).length, size + 1);
   });
 
-  it("hands over to a new key, which the old one vouches for, and verifies by what was kept, with a kernel", async () => {
+  it("hands over to a new key signed by the old one, and verifies by the kept one, with a kernel", async () => {
     const before = await verifierKey();
     const kept = join(at.root, "before.note");
     await writeFile(kept, await signedText());
@@ -157,7 +157,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
     assert.equal(await serving.stop(), 0);
   });
 
-  it("says that signed records are gone, with 20", async () => {
+  it("reports missing signed records, with 20", async () => {
     const published = await signedText();
     await writeFile(join(at.home, "log", "checkpoint"), published.replace(/\n\d+\n/, "\n99999\n"));
     const { code, stderr } = await at.run(["ledger", "checkpoint"]);
@@ -166,7 +166,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
     await writeFile(join(at.home, "log", "checkpoint"), published);
   });
 
-  it("says that the key is gone, with 5, and still proves what was signed", async () => {
+  it("reports a missing key, with 5, and still proves what was signed", async () => {
     await rm(join(at.home, "keys", "log-signing-key.pem"));
     const { code, stderr } = await at.run(["ledger", "checkpoint"]);
     assert.equal(code, 5);
@@ -174,7 +174,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
     await at.ask(["ledger", "prove", "0"]);
   });
 
-  it("begins another key after a loss, which is named, and which whoever trusts the old one is not to take", async () => {
+  it("starts a new key after a key loss, names the loss, and keeps verifiers of the old key from accepting it", async () => {
     const before = await verifierKey();
     const begun = await at.ask(["ledger", "rotate-key", "--lost"]);
     const key = await verifierKey();

@@ -71,7 +71,7 @@ describe("mcp", { timeout: 120_000 }, () => {
 
   const start = (...options: readonly string[]) => connect(at.start(["mcp", "--workspace", at.workspace, ...options]));
 
-  it("says on the error stream alone why it cannot start", async () => {
+  it("prints on the error stream only why it cannot start", async () => {
     for (const args of [["mcp"], ["mcp", "--json"], ["mcp", "--workspace", at.root, "--json"]]) {
       const { code, stdout, stderr } = await at.run(args);
       assert.ok(code === 2 || code === 4, stderr);
@@ -80,7 +80,7 @@ describe("mcp", { timeout: 120_000 }, () => {
     }
   });
 
-  it("refuses a directory of root's at once, and says how to hand it over", async (t) => {
+  it("rejects a directory of root's at once, and says how to adopt it", async (t) => {
     if (process.getuid?.() !== 0) return t.diagnostic("only root owns such a directory");
     const owned = join(at.root, "owned");
     await mkdir(owned);
@@ -90,7 +90,7 @@ describe("mcp", { timeout: 120_000 }, () => {
     assert.deepEqual(await kernelsOf(at.home), []);
   });
 
-  it("starts a kernel where none runs, and others find it", async () => {
+  it("starts a kernel if none runs, and other clients find it", async () => {
     client = start("--agent", "first");
     const { instructions } = await client.request("initialize", HELLO);
     const listed = await client.request("tools/list", {});
@@ -119,7 +119,7 @@ describe("mcp", { timeout: 120_000 }, () => {
     assert.notEqual(status["pid"], client.child.pid);
   });
 
-  it("tells a model what was refused, why, and what would be right, and nothing else", async () => {
+  it("tells a model what was denied, why, and what would be allowed, and nothing else", async () => {
     for (const [name, input, told] of [
       [
         "file_write",
@@ -150,7 +150,7 @@ describe("mcp", { timeout: 120_000 }, () => {
     }
   });
 
-  it("answers lines that are no message with an error, and goes on", async () => {
+  it("responds to malformed lines with an error, and continues", async () => {
     const call = (input: string) =>
       `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":${input}}}`;
     for (const [line, code] of [
@@ -176,7 +176,7 @@ describe("mcp", { timeout: 120_000 }, () => {
     assert.deepEqual((await at.ask(["session", "list"]))["sessions"], []);
   });
 
-  it("leaves a kernel that `stop` ends, and `status` says so", async () => {
+  it("leaves a kernel that `status` shows and `stop` ends", async () => {
     const stopped = await at.ask(["stop"]);
     assert.equal(stopped["stopped"], true);
     assert.deepEqual(await kernelsOf(at.home), []);
@@ -184,7 +184,7 @@ describe("mcp", { timeout: 120_000 }, () => {
     assert.deepEqual(await at.ask(["stop"]), { stopped: false });
   });
 
-  it("goes through the kernel that holds the home, and closes its session at the end", async () => {
+  it("connects to the kernel that holds the home, and closes its session at the end", async () => {
     const kernel = await at.serve();
     const guest = start("--agent", "guest");
     await guest.request("initialize", HELLO);

@@ -13,7 +13,7 @@ const ASKING = `
 @id("commands") @approve("human") permit(principal, action == Action::"shell_exec", resource);
 `;
 
-describe("other rules over a ledger", { timeout: 240_000 }, () => {
+describe("policy trial with other rules on a ledger", { timeout: 240_000 }, () => {
   let at: TestHome;
   let kernel: NarthexKernel;
   let sessionId: string;
@@ -62,26 +62,26 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
   const changesOf = (answer: JsonObject): unknown[] =>
     objectsOf(answer["changes"]).map(({ from, to, action, count }) => [from, to, action, count]);
 
-  it("needs a policy, and one that is valid", async () => {
+  it("requires a policy, and a valid one", async () => {
     assert.equal((await at.run(["policy", "whatif"])).code, 2);
     await writeFile(join(candidate, "rules.cedar"), 'permit(principal, action == Action::"ecko", resource);');
     assert.equal((await at.run(["policy", "whatif", "--policy", candidate])).code, 4);
   });
 
-  it("says that nothing would change, while the kernel runs", async () => {
+  it("reports that nothing would change, while the kernel runs", async () => {
     const same = await whatif(ASKING, 0);
     assert.deepEqual([same["changed"], same["not_evaluated"]], [0, {}]);
     assert.ok(Number(same["unchanged"]) >= 6);
   });
 
-  it("knows that a rule which always asks is lifted by a rule that names it, and by no other", async () => {
+  it("overrides a rule that always asks only by a rule that names it", async () => {
     const open = '@id("open") @approve("none") permit(principal, action == Action::"file_write", resource);';
     assert.deepEqual(changesOf(await whatif(`${ASKING}${open}`, 0)), []);
     const lifting = open.replace(" permit", ' @overrides("writes") permit');
     assert.deepEqual(changesOf(await whatif(`${ASKING}${lifting}`, 10)), [["human", "allow", "file_write", 6]]);
   });
 
-  it("lists every decision that would be another, in each direction, grouped and counted", async () => {
+  it("lists every decision that would change, in each direction, grouped and counted", async () => {
     const other = `
 @id("echo") @approve("console") permit(principal, action == Action::"echo", resource);
 @id("a-only") permit(principal, action == Action::"file_write", resource) when { context.path == "a.txt" };
@@ -108,7 +108,7 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
     assert.match(stdout, /ask -> deny {2}2 {2}file_write {2}\(writes -> no rule\)/);
   });
 
-  it("suggests one narrow rule for what was approved, and shows what else it would have allowed", async () => {
+  it("suggests one narrow rule for approved calls, and shows what else it would have allowed", async () => {
     const out = join(at.root, "suggested.cedar");
     const answer = await at.ask(["policy", "suggest", "--session", sessionId, "--out", out]);
     const rules = objectsOf(answer["rules"]);
@@ -145,7 +145,7 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
     return directory;
   }
 
-  it("never counts what was erased, or what it does not know, as unchanged", async () => {
+  it("never counts erased or unknown calls as unchanged", async () => {
     const hash = blake3(utf8('{"text":"to be erased"}'));
     await kernel.erase({ hashes: [hash], sessionIds: [], reason: "asked for", by: "ada", dryRun: false });
     const same = await whatif(ASKING, 30);
@@ -155,8 +155,8 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
   });
 });
 
-describe("what observe mode let through", { timeout: 240_000 }, () => {
-  it("gets rules of its own", async (t) => {
+describe("calls that observe mode let through", { timeout: 240_000 }, () => {
+  it("get suggested rules of their own", async (t) => {
     const at = await createHostedHome();
     t.after(() => at.remove());
     await at.ask(["init"]);

@@ -49,7 +49,7 @@ describe("rules in a directory, without a kernel", { timeout: 300_000 }, () => {
     );
   });
 
-  it("policy check refuses a directory that is not there or holds no rule", async () => {
+  it("policy check rejects a missing directory and one without rules", async () => {
     assert.equal((await at.run(["policy", "check", join(at.root, "nowhere")])).code, 4);
     const empty = join(at.root, "empty");
     await mkdir(empty);
@@ -58,7 +58,7 @@ describe("rules in a directory, without a kernel", { timeout: 300_000 }, () => {
     assert.match(stdout, /there is no rule, so every call is denied/);
   });
 
-  it("policy check says how many rules are valid, what evaluates them, and which can never apply", async () => {
+  it("policy check prints the number of valid rules, their engine, and rules that can never apply", async () => {
     await write({
       "a.cedar": ECHO,
       "b.cedar": WRITE.replace("when {", "when { false &&"),
@@ -88,7 +88,7 @@ describe("rules in a directory, without a kernel", { timeout: 300_000 }, () => {
     assert.equal((await at.run(["policy", "check", directory])).code, 0);
   });
 
-  it("policy test tells the examples that are answered otherwise, and ends with 1", async () => {
+  it("policy test prints the examples with another decision, and ends with 1", async () => {
     await write({
       "a.cedar": ECHO,
       "b.cedar": WRITE,
@@ -118,14 +118,14 @@ describe("rules in a directory, without a kernel", { timeout: 300_000 }, () => {
     assert.match(wrong.stderr, /a\.examples\.yaml:1:1: `deney` is not a table; did you mean deny\?/);
   });
 
-  it("the default rules are valid and answer their own examples", async () => {
+  it("the default rules are valid and pass their own examples", async () => {
     await at.run(["init"]);
     assert.equal((await at.ask(["policy", "check"]))["valid"], true);
     assert.deepEqual((await at.ask(["policy", "test"]))["failures"], []);
   });
 });
 
-describe("the policy of a kernel that runs", { timeout: 300_000 }, () => {
+describe("the policy of a running kernel", { timeout: 300_000 }, () => {
   let at: TestHome;
   let serving: Serving;
   let session: string;
@@ -147,7 +147,7 @@ describe("the policy of a kernel that runs", { timeout: 300_000 }, () => {
   const echo = async (requestId: string, code = 0) =>
     at.ask(["call", "echo", '{"a":1}', "--session", session, "--request-id", requestId], code);
 
-  it("stays as it was when the files are not valid, and the problem is told", async () => {
+  it("stays in force if the files are invalid, and the problem is reported", async () => {
     const before = await at.ask(["policy", "show"]);
     await writeFile(rules, `${ECHO}permit(principal, action == Action::"ecko", resource);`);
     const refused = objectOf((await at.ask(["policy", "reload"], 4))["error"]);
@@ -159,7 +159,7 @@ describe("the policy of a kernel that runs", { timeout: 300_000 }, () => {
     await echo("while-invalid");
   });
 
-  it("changes by a reload and not before", async () => {
+  it("changes at a reload and not before", async () => {
     await writeFile(rules, ECHO + NO_ECHO + WRITE);
     await echo("before");
     assert.match((await at.run(["policy", "check"])).stderr, /has other rules: `narthex policy reload`/);
@@ -173,7 +173,7 @@ describe("the policy of a kernel that runs", { timeout: 300_000 }, () => {
     assert.match((await at.run(["policy", "show"])).stdout, /^policy +in force\nrules +3\nengine +narthex-cedar\/1\n/);
   });
 
-  it("and each decision is made again by Cedar itself, on this home and on another", async () => {
+  it("gets each decision confirmed by Cedar itself, on this home and on another", async () => {
     for (const [request, allowed] of [
       ["before", true],
       ["after", false],
@@ -219,13 +219,13 @@ describe("the policy of a kernel that runs", { timeout: 300_000 }, () => {
     }
   });
 
-  it("policy recheck says what it cannot find", async () => {
+  it("policy recheck names what it cannot find", async () => {
     assert.equal((await at.run(["policy", "recheck", `${session}/never`])).code, 1);
     assert.equal((await at.run(["policy", "recheck", "00".repeat(32)])).code, 1);
     assert.equal((await at.run(["policy", "recheck", "./nothing.json"])).code, 4);
   });
 
-  it("policy explain names the rules that decide and the condition that fails", async () => {
+  it("policy explain names the deciding rules and the failed condition", async () => {
     await serving.stop();
     const input = '{"path":"src/a.txt","content":""}';
     const { stdout, stderr } = await at.run(["policy", "explain", "file_write", input, "--session", session], ALONE);

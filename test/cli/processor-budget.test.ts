@@ -6,7 +6,7 @@ import { createHostedHome, objectOf } from "./home.ts";
 
 const RULE = '@id("shell") @approve("none") permit(principal, action == Action::"shell_exec", resource);';
 
-test("processor time: a busy loop ends at the budget, the next call is denied, and what is left is shown", async (context) => {
+test("a busy loop ends at its budget of processor time, the next call is denied, and the remainder is shown", async (context) => {
   const at = await createHostedHome();
   context.after(() => at.remove());
   await at.ask(["init"]);

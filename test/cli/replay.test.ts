@@ -85,11 +85,11 @@ describe("narthex replay", { timeout: 300_000 }, () => {
     assert.match(told.stdout, /ledger +verified first/);
   });
 
-  it("says so if the ledger was not verified first", async () => {
+  it("reports that the ledger was not verified first", async () => {
     assert.match((await at.run(["replay", session, "--unverified"])).stdout, /ledger +not verified/);
   });
 
-  it("touches neither the workspace nor the ledger", async () => {
+  it("changes neither the workspace nor the ledger", async () => {
     const count = async (): Promise<unknown> => (await at.ask(["ledger", "verify"]))["records"];
     const before = await count();
     await at.ask(["replay", "--all"]);
@@ -101,20 +101,20 @@ describe("narthex replay", { timeout: 300_000 }, () => {
     assert.equal((await at.ask(["session", "show", session]))["content_digest"], report["content_digest"]);
   });
 
-  it("comes to the same without a kernel, and after the policy has changed", async () => {
+  it("has the same result without a kernel, and after the policy has changed", async () => {
     await writeFile(join(at.home, "policy", "zz-no.cedar"), '@id("no") forbid(principal, action, resource);\n');
     await at.ask(["policy", "reload"]);
     assert.equal(await serving.stop(), 0);
     assert.deepEqual(reportOf(await at.ask(["replay", session], 0, { ownProcess: true })), report);
   });
 
-  it("refuses what is no session, and nothing at all", async () => {
+  it("rejects an invalid session and a missing one", async () => {
     assert.equal((await at.run(["replay", session, "--all"])).code, 2);
     assert.equal((await at.run(["replay", "ses_aaaaaaaaaaaaaaaaaaaa"])).code, 3);
     assert.equal((await at.run(["replay", session, "--data", join(at.root, "nowhere")])).code, 30);
   });
 
-  it("does not replay a ledger that is broken", async () => {
+  it("refuses to replay a broken ledger", async () => {
     const database = new DatabaseSync(join(at.home, "store", "records.db"));
     database.exec("DELETE FROM records WHERE idx = 4");
     database.close();
@@ -131,7 +131,7 @@ export const honest = defineTool({ ...made, name: "honest", run: () => ({ number
 export const lying = defineTool({ ...made, name: "lying", run: () => ({ number: Math.random() }) });
 `;
 
-describe("narthex replay with tools of one's own", { timeout: 300_000 }, () => {
+describe("narthex replay with custom tools", { timeout: 300_000 }, () => {
   let at: TestHome;
   let session: string;
   before(async () => {
@@ -143,7 +143,7 @@ describe("narthex replay with tools of one's own", { timeout: 300_000 }, () => {
   });
   after(() => at.remove());
 
-  it("catches a module that is not as pure as it says, with exit code 10", async () => {
+  it("catches a module that is not as pure as declared, with exit code 10", async () => {
     const report = reportOf(await at.ask(["replay", session], 10));
     assert.deepEqual([report["clean"], report["ran"], report["divergence_count"]], [false, 1, 1]);
     const found = objectOf(objectsOf(report["divergences"])[0]);
@@ -155,7 +155,7 @@ describe("narthex replay with tools of one's own", { timeout: 300_000 }, () => {
     assert.match(told.stdout, /likely cause +the tool is not as deterministic as it declares/);
   });
 
-  it("catches a tool of an embedding program, through the kernel that has it", async () => {
+  it("catches a tool of an embedding program, through that program's kernel", async () => {
     let counter = 0;
     const fickle = defineTool({
       name: "fickle",
@@ -179,7 +179,7 @@ describe("narthex replay with tools of one's own", { timeout: 300_000 }, () => {
     }
   });
 
-  it("names a tool that has changed, and one that is not there any more", async () => {
+  it("names a changed tool and a missing one", async () => {
     await at.ask(["tools", "remove", "lying"]);
     const removed = reportOf(await at.ask(["replay", session], 10));
     const found = objectOf(objectsOf(removed["divergences"])[0]);

@@ -28,14 +28,14 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
   after(() => at.remove());
 
   describe("and commands through it", { concurrency: 2 }, () => {
-    it("are told who holds the home when they want it for themselves", async () => {
+    it("are told which process holds the home when they need it exclusively", async () => {
       const answer = await at.ask(["serve", "--listen", "127.0.0.1:0"], 5, ALONE);
       const error = objectOf(answer["error"]);
       assert.equal(error["code"], "HOME_BUSY");
       assert.ok(textOf(error["message"]).includes(String(kernel.child.pid)));
     });
 
-    it("listen on loopback only", async () => {
+    it("use a kernel that listens on loopback only", async () => {
       const other = await createTestHome();
       try {
         const answer = await other.ask(["serve", "--listen", "0.0.0.0:0"], 4);
@@ -56,7 +56,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       assert.equal(shown["calls"], 1);
     });
 
-    it("get no token out of anything but the opening of a session", async () => {
+    it("get a token only by opening a session", async () => {
       const { token } = await at.openSession();
       const secret = token.slice(-43);
       for (const args of [
@@ -69,7 +69,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       }
     });
 
-    it("answer denials with 3, invalid input with 4 and unknown tools with 1", async () => {
+    it("report denials with 3, invalid input with 4 and unknown tools with 1", async () => {
       const lease = join(at.root, "lease.json");
       await writeFile(lease, '{"tool_patterns":["hash"]}');
       const { id } = await at.openSession("--lease", lease);
@@ -85,7 +85,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       assert.equal(objectOf(refused["error"])["code"], "LEASE_INVALID");
     });
 
-    it("carry content and results of any size", async () => {
+    it("transfer content and results of any size", async () => {
       const content = Buffer.alloc(3_000_000, "narthex ");
       const put = await at.ask(["cas", "put", "-", "--label", "untrusted"], 0, { stdin: content, ...ALONE });
       const out = join(at.root, "content");
@@ -102,7 +102,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       assert.deepEqual([saved["result_file"], saved["result_size"]], [large, (await stat(large)).size]);
     });
 
-    it("keep content from sessions that do not hold it", async () => {
+    it("do not give content to sessions that do not hold it", async () => {
       const put = await at.ask(["cas", "put", "-"], 0, { stdin: "mine" });
       const { id } = await at.openSession();
       const refused = await at.ask(["cas", "get", textOf(put["hash"]), "--session", id], 1);
@@ -115,14 +115,14 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       assert.equal(objectOf(unknown["error"])["code"], "TOOL_NOT_FOUND");
     });
 
-    it("give a deadline to a call, and print the result of a tool that does not stream", async () => {
+    it("pass a deadline to a call, and print the result of a tool that does not stream", async () => {
       const answer = await at.ask(["call", "echo", '"quick"', "--timeout", "20s"]);
       assert.equal(answer["result"], "quick");
       const streamed = await at.run(["call", "echo", '"whole"', "--stream"], ALONE);
       assert.equal(streamed.stdout, '"whole"\n');
     });
 
-    it("see every call as it happens", async () => {
+    it("show every call as it happens", async () => {
       const { id } = await at.openSession();
       const watching = at.start(["watch", "--json", "--session", id]);
       const calls = readLines(watching);
@@ -147,7 +147,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       assert.deepEqual(await Promise.all([ended(watching), ended(tailing)]), [0, 0]);
     });
 
-    it("list the records of a tool, of an agent, of denied calls and of some time, and show a call's input", async () => {
+    it("list records by tool, by agent, by denial and by time, and show a call's input", async () => {
       const { id } = await at.openSession("--agent", "filtered");
       const call = ["call", "hash", JSON.stringify({ data: "a" }), "--session", id, "--request-id", "first"];
       await at.ask(call);
@@ -185,7 +185,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
     });
   });
 
-  it("ends with 0 when told to, and finds the same first session when it comes back", async () => {
+  it("ends with 0 when stopped, and restores the same first session", async () => {
     assert.equal(await kernel.stop(), 0);
     const first = objectOf(kernel.ready["first_session"])["session_id"];
     kernel = await at.serve("--first-session");
@@ -195,7 +195,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
     assert.deepEqual([report["intact"], report["complete"]], [true, true]);
   });
 
-  it("prints commands that run this very program, by name only where a shell finds it", async () => {
+  it("prints commands that run this same program, by name only if a shell finds it", async () => {
     const printed = async (words: readonly string[], env: NodeJS.ProcessEnv): Promise<string[]> => {
       const child = at.start(words, { env });
       const next = readLines(child);

@@ -20,7 +20,7 @@ import {
   updateRow,
 } from "./tampered-home.ts";
 
-describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, () => {
+describe("ledger verify detects tampering", { timeout: 300_000 }, () => {
   let at: TestHome;
   let mine: SignedHome;
   let theirs: SignedHome;
@@ -59,7 +59,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     return { code: problem?.["code"], index: problem?.["record_index"] };
   }
 
-  it("a signed ledger is sound, and the report says how far it is proven and by whom", async () => {
+  it("a signed ledger is sound, and the report says how much is proven and by which key", async () => {
     const known = ["--key", mine.verifierKey, "--checkpoint", mine.early, "--checkpoint", mine.late];
     const report = await at.ask(["ledger", "verify", "--data", mine.path, ...known]);
     assert.deepEqual([report["intact"], report["complete"]], [true, true]);
@@ -82,7 +82,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     }
   });
 
-  it("a flipped bit in a record, its hash or its content is found in that record", async () => {
+  it("a flipped bit in a record, its hash or its content is reported at that record", async () => {
     for (const column of ["record", "hash", "content"]) {
       const home = await change((records) => {
         const row = records.prepare(`SELECT ${column} AS bytes FROM records WHERE idx = ?`).get(middle());
@@ -94,12 +94,12 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     }
   });
 
-  it("a dropped record is named as the first that is missing", async () => {
+  it("a dropped record is reported as the first missing one", async () => {
     const home = await change((records) => records.exec(`DELETE FROM records WHERE idx = ${middle()}`));
     assert.deepEqual(await firstBad(home), { code: "index_gap", index: middle() });
   });
 
-  it("records in another order are named from the first of them", async () => {
+  it("reordered records are reported from the first one", async () => {
     const home = await change((records) => {
       for (const [from, to] of [
         [middle(), -1],
@@ -112,7 +112,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.equal((await firstBad(home)).index, middle());
   });
 
-  it("a record that is there twice is named where the second stands", async () => {
+  it("a repeated record is reported at its second position", async () => {
     const columns = "chain, sequence, request_id, hash, record, content";
     const home = await change((records) =>
       records.exec(
@@ -122,7 +122,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.deepEqual(await firstBad(home), { code: "column_mismatch", index: mine.records });
   });
 
-  it("a record of another ledger in the place of one is named", async () => {
+  it("a record of another ledger is reported", async () => {
     const home = await change((records) => {
       records.exec(`ATTACH '${join(theirs.path, "store", "records.db")}' AS other`);
       for (const column of ["chain", "sequence", "request_id", "hash", "record", "content"]) {
@@ -134,7 +134,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.equal((await firstBad(home)).index, middle());
   });
 
-  it("deleted last records are found as far as a checkpoint covers them, and the rest is said to be unproven", async () => {
+  it("deleted last records are found as far as a checkpoint covers them, and the rest is reported as unproven", async () => {
     const cut = mine.signed - 2;
     const home = await change((records) => records.exec(`DELETE FROM records WHERE idx >= ${cut}`));
     assert.deepEqual(await firstBad(home), { code: "log_rolled_back", index: cut });
@@ -143,12 +143,12 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.ok(Number(report["unproven_tail"]) > 1);
   });
 
-  it("deleted first records are named as missing from 0", async () => {
+  it("deleted first records are reported as missing from 0", async () => {
     const home = await change((records) => records.exec("DELETE FROM records WHERE idx < 3"));
     assert.deepEqual(await firstBad(home), { code: "index_gap", index: 0 });
   });
 
-  it("a store file that was cut in the middle cannot be read, with 30", async () => {
+  it("a truncated store file is unreadable, with 30", async () => {
     const home = await change((records) => records.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
     const file = join(home, "store", "records.db");
     await truncate(file, Math.floor((await readFile(file)).length / 2 / 4096) * 4096);
@@ -156,7 +156,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.equal(code, 30, stdout);
   });
 
-  it("a home that was put back to an earlier state is found by a checkpoint that was kept", async () => {
+  it("a home restored to an earlier state is found by a kept checkpoint", async () => {
     const sound = await at.run(["ledger", "verify", "--data", mine.before]);
     assert.equal(sound.code, 0, sound.stdout);
     const count = await countRecords(mine.before);
@@ -166,7 +166,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     });
   });
 
-  it("of two branches that were shown to two readers, each is found with what was kept of the other", async () => {
+  it("two branches shown to two readers are each found with the other's kept checkpoint", async () => {
     const branch = join(at.root, "branch");
     await cp(mine.before, branch, { recursive: true });
     const note = await keep(at.root, "branch", await extendHome(branch, ["something else"]));
@@ -177,7 +177,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.ok(other.code === "log_forked" || other.code === "log_rolled_back", String(other.code));
   });
 
-  it("a ledger that somebody made anew and signed himself is found by the key, and by a checkpoint", async () => {
+  it("a ledger that an attacker rebuilt and signed is found by the key and by a checkpoint", async () => {
     const sound = await at.run(["ledger", "verify", "--data", theirs.path]);
     assert.equal(sound.code, 0, sound.stdout);
     assert.equal((await firstBad(theirs.path, "--key", mine.verifierKey)).code, "log_key_untrusted");
@@ -186,7 +186,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.ok(codes.includes("log_forked") && codes.includes("log_key_untrusted"), String(codes));
   });
 
-  it("a ledger that was signed again in its place, from the first record on, is found by the key, and by a checkpoint", async () => {
+  it("a ledger signed again in place, from the first record on, is found by the key and by a checkpoint", async () => {
     const home = await change(() => undefined);
     await signAgain(home);
     // It is sound in itself: this is what one has to know a key or a checkpoint for.
@@ -198,13 +198,13 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.ok(codes.includes("log_forked") && codes.includes("log_key_untrusted"), String(codes));
   });
 
-  it("whoever rewrites a chain with all of its hashes is found at the record that he changed", async () => {
+  it("a chain rewritten with all of its hashes is found at the changed record", async () => {
     const home = await change((records) => rewriteChain(records, middle()));
     const { code, index } = await firstBad(home);
     assert.deepEqual({ code, index }, { code: "tile_contradicts", index: middle() });
   });
 
-  it("the hashes of two leaves do not pass for the hash of a record", async () => {
+  it("the hashes of two leaves are not accepted as the hash of a record", async () => {
     const home = await change((records) => {
       const [one, two] = rowsOf(records).slice(middle());
       assert.ok(one !== undefined && two !== undefined);
@@ -213,7 +213,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.deepEqual(await firstBad(home), { code: "hash_mismatch", index: middle() });
   });
 
-  it("a hash in no domain does not pass for a record's, nor one field or kind of content for another", async () => {
+  it("a hash without a domain is not accepted as a record's, nor one field or kind of content as another", async () => {
     const bare = await change((records) => {
       updateRow(records, middle(), "hash", blake3(rowsOf(records)[middle()]?.record ?? assert.fail()));
     });
@@ -229,7 +229,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     for (const home of [fields, kinds]) assert.equal((await firstBad(home)).index, middle());
   });
 
-  it("a kind of content that nobody defined is named", async () => {
+  it("an undefined kind of content is named", async () => {
     const home = await changeContent(([item = assert.fail()]) => {
       Object.assign(item, { role: 99 });
     });
@@ -239,7 +239,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.match(String(problem["message"]), /role has no value 99/);
   });
 
-  it("what is no key and no checkpoint is refused before anything is read", async () => {
+  it("an invalid key or checkpoint is rejected before anything is read", async () => {
     assert.equal((await at.run(["ledger", "verify", "--data", mine.path, "--key", "narthex/x+00000000+AAAA"])).code, 4);
     const nothing = await keep(at.root, "nothing", "no note\n");
     assert.equal((await at.run(["ledger", "verify", "--data", mine.path, "--checkpoint", nothing])).code, 4);

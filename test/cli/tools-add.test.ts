@@ -15,7 +15,7 @@ async function openHome(): Promise<TestHome> {
   return at;
 }
 
-describe("the examples, added, allowed and called", { timeout: 300_000 }, () => {
+describe("adding, allowing and calling the examples", { timeout: 300_000 }, () => {
   let at: TestHome;
   let session: string;
   before(async () => {
@@ -33,12 +33,12 @@ describe("the examples, added, allowed and called", { timeout: 300_000 }, () => 
   const call = async (tool: string, input: string): Promise<unknown> =>
     (await at.ask(["call", tool, input, "--session", session]))["result"];
 
-  it("in Python", async () => {
+  it("works in Python", async () => {
     const counted = await call("word_count", '{"text": "the cat, the dog and the end"}');
     assert.deepEqual(counted, { words: 7, most_frequent: ["the", "and", "cat"] });
   });
 
-  it("in Bash", async () => {
+  it("works in Bash", async () => {
     assert.deepEqual(await call("largest_files", "{}"), [
       { path: 'lar"ge.txt', size: 5 },
       { path: "small.txt", size: 1 },
@@ -46,12 +46,12 @@ describe("the examples, added, allowed and called", { timeout: 300_000 }, () => 
     assert.deepEqual(await call("largest_files", '{"count":1}'), [{ path: 'lar"ge.txt', size: 5 }]);
   });
 
-  it("in TypeScript, two from one module", async () => {
+  it("works in TypeScript, with two tools from one module", async () => {
     assert.equal(await call("slugify", '{"text":"Éclair & Co."}'), "eclair-co");
     assert.equal(await call("acronym", '{"text":"tool kernel"}'), "TK");
   });
 
-  it("and every call of them is in a ledger that is sound", async () => {
+  it("records every call in a sound ledger", async () => {
     assert.equal((await at.run(["ledger", "verify"])).code, 0);
   });
 });
@@ -73,7 +73,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
     await writeFile(join(place, file), text.replace(from, to));
   };
 
-  it("says what the tool may do and the exact rule that would permit it, and permits nothing by itself", async () => {
+  it("shows the tool's capabilities and the exact rule that would permit it, and permits nothing by itself", async () => {
     const { id: earlier } = await at.openSession();
     const { code, stdout } = await at.run(["tools", "add", manifest()], { ownProcess: true });
     assert.equal(code, 0);
@@ -105,7 +105,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
     assert.equal((await at.run(["tools", "remove", "largest_files"])).code, 0);
   });
 
-  it("takes the same tool again, and another one under its name and version only with --replace", async () => {
+  it("accepts the same tool again, and another one with its name and version only with --replace", async () => {
     assert.equal(objectsOf((await at.ask(["tools", "add", manifest()]))["tools"])[0]?.["state"], "unchanged");
     await change("word_count.py", "lower()", "upper()");
     const refused = await at.ask(["tools", "add", manifest()], 1);
@@ -125,14 +125,14 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
     );
   });
 
-  describe("on a home whose kernel runs", () => {
+  describe("on a home with a running kernel", () => {
     let serving: Serving;
     before(async () => {
       serving = await at.serve();
     });
     after(async () => assert.equal(await serving.stop(), 0));
 
-    it("copies the files to where nobody else can write them", async () => {
+    it("copies the files to a directory that other users cannot write to", async () => {
       const { stdout } = await at.run(["tools", "add", manifest()]);
       assert.match(stdout, /is there already, unchanged/);
       for (const entry of await readdir(join(at.home, "tools"), { recursive: true, withFileTypes: true })) {
@@ -141,7 +141,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
       }
     });
 
-    it("refuses a name that a rule for something else would permit", async () => {
+    it("rejects a name that another tool's rule would permit", async () => {
       await change("tool.yaml", "name: word_count", "name: echo");
       await change("tool.yaml", "version: 1.1.0", "version: 9.0.0");
       const refused = objectOf((await at.ask(["tools", "add", manifest()], 1))["error"]);
@@ -152,7 +152,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
       await change("tool.yaml", "name: write_protected", "name: word_count");
     });
 
-    it("refuses a tool that lies in the workspace of an open session", async () => {
+    it("rejects a tool inside the workspace of an open session", async () => {
       const inside = join(at.workspace, "deep", "tool");
       await mkdir(join(at.workspace, "deep"));
       await cp(join(EXAMPLES, "python"), inside, { recursive: true });
@@ -187,7 +187,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
       assert.ok(!(await readdir(join(at.home, "policy"))).includes("tool-word-count.cedar"));
     });
 
-    it("names every problem of a manifest and the file, with exit code 1", async () => {
+    it("names the file and every problem of a manifest, with exit code 1", async () => {
       await writeFile(join(at.root, "bad.json"), '{"name":"Bad","effects":["net_read"],"extra":1}');
       const { code, stderr } = await at.run(["tools", "add", join(at.root, "bad.json")]);
       assert.equal(code, 1);
@@ -199,7 +199,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
     });
   });
 
-  it("says that a kernel that runs must be restarted, and fails closed until it is", async () => {
+  it("reports that a running kernel must be restarted, and denies the tool until then", async () => {
     await at.ask(["tools", "add", manifest(), "--allow"]);
     const serving = await at.serve();
     const { id } = await at.openSession();
@@ -217,7 +217,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
     assert.equal(await again.stop(), 0);
   });
 
-  it("is undone by tools remove, with the rule that it wrote", async () => {
+  it("is reverted by tools remove, including the rule that it wrote", async () => {
     const removed = await at.ask(["tools", "remove", "word_count"], 0, { ownProcess: true });
     assert.ok(Array.isArray(removed["removed"]));
     assert.ok(removed["removed"].length >= 2);

@@ -9,7 +9,7 @@ import { createScratchWorkspace } from "../../packages/host/src/files/testing/sc
 
 const TREE = ["dest", "file", "tree", "tree/a", "tree/b", "tree/b/c", "tree/link"];
 
-test("an undo that stopped anywhere goes on where it stopped, and is done once", {
+test("an undo interrupted anywhere resumes there, and is applied once", {
   timeout: 120_000,
 }, async (context) => {
   await using scratch = await createScratchWorkspace();
@@ -64,7 +64,7 @@ test("an undo that stopped anywhere goes on where it stopped, and is done once",
   assert.equal(stops, 9, "one stop before each of the changes that an undo makes");
 });
 
-test("what somebody changed after an undo stopped is a conflict like any other", {
+test("a change made after an interrupted undo is a conflict like any other", {
   timeout: 60_000,
 }, async (context) => {
   await using scratch = await createScratchWorkspace();

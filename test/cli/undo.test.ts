@@ -71,7 +71,7 @@ describe("narthex undo", { timeout: 240_000 }, () => {
       objectsOf(changes).map(({ action, path }) => [action, path] as JsonValue),
     );
 
-  it("puts back a write, an edit, a delete and a move, each as it was, with modes and links", async () => {
+  it("reverts a write, an edit, a delete and a move exactly, with modes and links", async () => {
     await put("script.sh", "old");
     await chmod(join(at.workspace, "script.sh"), 0o750);
     await put("tree/a/file", "a");
@@ -120,7 +120,7 @@ describe("narthex undo", { timeout: 240_000 }, () => {
     assert.equal((await at.ask(["ledger", "verify"]))["intact"], true);
   });
 
-  it("says with --dry-run what it would do, and does nothing", async () => {
+  it("prints with --dry-run what it would do, and changes nothing", async () => {
     const requestId = await call("file_write", { path: "kept.txt", content: "new" });
     const changed = await now();
     const answer = await undo(`${session.id}/${requestId}`, "--dry-run");
@@ -134,7 +134,7 @@ describe("narthex undo", { timeout: 240_000 }, () => {
     assert.notDeepEqual(await now(), changed);
   });
 
-  it("undoes a call once, never an undo, and writes it into the ledger with who asked", async () => {
+  it("undoes a call once, never an undo, and records who asked for it in the ledger", async () => {
     const requestId = await call("file_write", { path: "kept.txt", content: "new" });
     const answer = await undo(`${session.id}/${requestId}`);
     assert.equal((await refused(`${session.id}/${requestId}`))["code"], "NOTHING_TO_UNDO");
@@ -149,7 +149,7 @@ describe("narthex undo", { timeout: 240_000 }, () => {
     assert.equal(objectOf(objectsOf(begun["entries"])[0]?.["changes_undone"])["done"] ?? false, false);
   });
 
-  it("changes nothing if anything was changed since, and names the paths", async () => {
+  it("changes nothing if anything changed since, and names the paths", async () => {
     const requestId = await call("file_delete", { path: "kept.txt" });
     const wide = await call("file_write", { path: "dir/made", content: "x" });
     await put("kept.txt", "somebody else's");
@@ -165,7 +165,7 @@ describe("narthex undo", { timeout: 240_000 }, () => {
     assert.deepEqual(await now(), changed, "not even what could have been undone");
   });
 
-  it("a mode that was changed since, a link in its place and an occupied name are conflicts too", async () => {
+  it("treats a changed mode, a link in its place and an occupied name as conflicts too", async () => {
     const requestId = await call("file_write", { path: "kept.txt", content: "new" });
     const path = join(at.workspace, "kept.txt");
     await chmod(path, 0o600);
@@ -180,7 +180,7 @@ describe("narthex undo", { timeout: 240_000 }, () => {
     assert.match(textOf((await refused(`${session.id}/${move}`))["message"]), /`source`/);
   });
 
-  it("a directory that became a link leads an undo nowhere", async () => {
+  it("does not follow a directory that became a link", async () => {
     await put("dir/file", "old");
     const requestId = await call("file_write", { path: "dir/file", content: "new" });
     await rm(join(at.workspace, "dir"), { recursive: true });
@@ -212,7 +212,7 @@ describe("narthex undo", { timeout: 240_000 }, () => {
     assert.equal((await at.ask(["ledger", "verify"]))["intact"], true);
   });
 
-  it("refuses what names nothing: no such session, no such call, a call that changed nothing, half a name", async () => {
+  it("rejects an unknown session or call, a call without changes, and an incomplete name", async () => {
     const requestId = await call("file_read", { path: "kept.txt" });
     assert.equal((await refused(`${session.id}/${requestId}`))["code"], "NOTHING_TO_UNDO");
     assert.equal((await refused(`${session.id}/nobody`))["code"], "NOTHING_TO_UNDO");
@@ -222,7 +222,7 @@ describe("narthex undo", { timeout: 240_000 }, () => {
 });
 
 describe("narthex undo without a running kernel", { timeout: 120_000 }, () => {
-  it("takes the home for itself, finds what another process recorded, and lets it go again", async (context) => {
+  it("takes the home for itself, undoes what another process recorded, and releases the home", async (context) => {
     const at = await createTestHome();
     context.after(() => at.remove());
     await chmod(at.root, 0o755);

@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { createTestHome, objectOf, parseObject, type TestHome, textOf } from "./home.ts";
 
-describe("a command line that is wrong", { concurrency: 2 }, () => {
+describe("a wrong command line", { concurrency: 2 }, () => {
   let at: TestHome;
   before(async () => {
     at = await createTestHome();
@@ -26,19 +26,19 @@ describe("a command line that is wrong", { concurrency: 2 }, () => {
     assert.match(stderr, /did you mean `--workspace`\?/);
   });
 
-  it("is one JSON object for scripts", async () => {
+  it("prints one JSON object for scripts", async () => {
     const error = objectOf((await at.ask(["call"], 2))["error"]);
     assert.equal(error["code"], "USAGE");
     assert.match(textOf(error["next"]), /narthex call --help/);
   });
 
-  it("says how to open a session where none is named", async () => {
+  it("says how to open a session if none is named", async () => {
     const { code, stderr } = await at.run(["call", "echo", "{}"]);
     assert.equal(code, 2);
     assert.match(stderr, /narthex session open --workspace DIR/);
   });
 
-  it("refuses a token as an argument and does not repeat it", async () => {
+  it("rejects a token as an argument and does not repeat it", async () => {
     const token = `ntx_ses_${"a".repeat(20)}_${"b".repeat(43)}`;
     const { code, stdout, stderr } = await at.run(["call", "echo", "{}", "--session", token]);
     assert.equal(code, 2);
@@ -46,13 +46,13 @@ describe("a command line that is wrong", { concurrency: 2 }, () => {
     assert.ok(!(stdout + stderr).includes("bbbb"));
   });
 
-  it("does not follow a session's id out of the directory of tokens", async () => {
+  it("does not resolve a session id outside the directory of tokens", async () => {
     const { code, stderr } = await at.run(["call", "echo", "{}", "--session", "../../../etc/passwd"]);
     assert.equal(code, 2);
     assert.match(stderr, /no session's id/);
   });
 
-  it("refuses options that exclude each other, bad hashes and bad durations", async () => {
+  it("rejects options that exclude each other, bad hashes and bad durations", async () => {
     for (const args of [
       ["journal", "settle", "ses_a", "r", "--happened", "--did-not-happen"],
       ["cas", "get", "zz"],
@@ -63,7 +63,7 @@ describe("a command line that is wrong", { concurrency: 2 }, () => {
     }
   });
 
-  it("refuses an option that is given twice, and does not repeat its values", async () => {
+  it("rejects a repeated option, and does not repeat its values", async () => {
     const { code, stderr } = await at.run(["call", "echo", "{}", "--session", "ses_one", "--session", "ses_two"]);
     assert.equal(code, 2);
     assert.match(stderr, /`--session <[a-z]+>` is given twice/);
@@ -83,7 +83,7 @@ describe("help", { concurrency: 2 }, () => {
   });
   after(() => at.remove());
 
-  it("teaches by examples and names the exit codes", async () => {
+  it("shows examples and names the exit codes", async () => {
     const { code, stdout } = await at.run(["--help"]);
     assert.equal(code, 0);
     for (const part of ["Start here:", "narthex serve --first-session", "ledger verify", "3 denied"]) {
@@ -105,14 +105,14 @@ describe("help", { concurrency: 2 }, () => {
     }
   });
 
-  it("is what a bare group shows, as a usage error", async () => {
+  it("is printed as a usage error for a group without a command", async () => {
     const { code, stdout, stderr } = await at.run(["session"]);
     assert.equal(code, 2);
     assert.equal(stdout, "");
     assert.match(stderr, /Usage: narthex session/);
   });
 
-  it("is refused for a command that does not exist, with 2", async () => {
+  it("is rejected for an unknown command, with 2", async () => {
     for (const args of [
       ["nonsense", "--help"],
       ["help", "nonsense"],
@@ -125,14 +125,14 @@ describe("help", { concurrency: 2 }, () => {
     }
   });
 
-  it("has no colour off a terminal", async () => {
+  it("has no colour outside a terminal", async () => {
     const { stderr } = await at.run(["nonsense"], { env: { FORCE_COLOR: "1" } });
     assert.ok(!stderr.includes("\u001b"));
     assert.equal(parseObject((await at.run(["nonsense", "--json"])).stdout)["error"] !== undefined, true);
   });
 });
 
-it("output that nobody reads to its end is no error", async () => {
+it("output that is not read to its end is no error", async () => {
   const home = await createTestHome();
   const child = home.start(["--help"]);
   child.stdout.destroy();

@@ -26,7 +26,7 @@ describe("ledger verify --resume", { timeout: 240_000 }, () => {
     return join(directory, name);
   };
 
-  it("reads everything the first time, then only what is new, in a session that is open across it, and says so", async () => {
+  it("reads everything the first time, then only new records, across open sessions, and reports it", async () => {
     const kernel = await createKernel({ data: at.home });
     const session = await kernel.session({ workspace: at.workspace });
     const { hash } = await session.call("echo", "one");
@@ -55,7 +55,7 @@ describe("ledger verify --resume", { timeout: 240_000 }, () => {
     assert.equal(trusted(await resume()), whole["records"]);
   });
 
-  it("finds a record that was changed since, and a ledger that was put back, and reads everything to say what", async () => {
+  it("finds a record changed since and a restored older ledger, and reads everything to locate it", async () => {
     await cp(at.home, join(at.root, "older"), { recursive: true });
     await extendHome(at.home, ["three"]);
     const { records } = await resume();
@@ -81,7 +81,7 @@ describe("ledger verify --resume", { timeout: 240_000 }, () => {
     assert.equal(trusted(await resume()), records);
   });
 
-  it("finds the ledger of somebody else in its place", async () => {
+  it("finds that another ledger replaced the verified one", async () => {
     const foreign = join(at.root, "foreign");
     const words = Array.from({ length: 40 }, (_, i) => `word ${i}`);
     await extendHome(foreign, words);
@@ -89,7 +89,7 @@ describe("ledger verify --resume", { timeout: 240_000 }, () => {
     assert.equal(firstCode(report), "log_forked");
   });
 
-  it("refuses a memory that was damaged, that others can write, or that lies in the home", async () => {
+  it("rejects a state file that is damaged, writable by others, or inside the home", async () => {
     const path = await memoryFile();
     const good = await readFile(path);
     await chmod(path, 0o622);

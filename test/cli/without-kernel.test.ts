@@ -26,26 +26,26 @@ describe("commands without a kernel", { timeout: 120_000 }, () => {
     ...options,
   ];
 
-  it("keep the token in a file of the opener's alone", async () => {
+  it("keep the token in a file that only its owner can read", async () => {
     const opened = await at.ask(["session", "open", "--workspace", at.workspace], 0, ALONE);
     const file = textOf(opened["token_file"]);
     assert.equal((await readFile(file, "utf8")).trim(), opened["token"]);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
   });
 
-  it("refuse a workspace that holds the kernel's home", async () => {
+  it("reject a workspace that contains the kernel's home", async () => {
     const answer = await at.ask(["session", "open", "--workspace", at.root], 4);
     assert.equal(objectOf(answer["error"])["code"], "WORKSPACE_REFUSED");
   });
 
-  it("answer invalid input with 4 and name every problem", async () => {
+  it("report invalid input with 4 and name every problem", async () => {
     const answer = await at.ask(call("echo", '{"text":1,"text":2}'), 4);
     assert.equal(answer["status"], "error");
     assert.equal(answer["error_code"], "INVALID_INPUT");
     assert.ok(objectsOf(answer["violations"]).length > 0);
   });
 
-  it("answer an unknown tool with 1 and an unknown session with 3", async () => {
+  it("report an unknown tool with 1 and an unknown session with 3", async () => {
     assert.equal((await at.ask(call("nonsense", "{}"), 1))["error_code"], "TOOL_NOT_FOUND");
     const forged = `ntx_${session.id}_${"A".repeat(43)}`;
     const answer = await at.ask(["call", "echo", "{}"], 3, { env: { NARTHEX_TOKEN: forged } });
@@ -53,7 +53,7 @@ describe("commands without a kernel", { timeout: 120_000 }, () => {
     assert.equal(answer["rationale_code"], "SESSION_UNKNOWN");
   });
 
-  it("run a tool and print its result with all the answer's fields", async () => {
+  it("run a tool and print its result with all fields of the response", async () => {
     const answer = await at.ask(call("hash", '{"data":"abc"}', "--request-id", "r1"), 0, ALONE);
     assert.equal(answer["request_id"], "r1");
     assert.equal(answer["status"], "success");
@@ -64,7 +64,7 @@ describe("commands without a kernel", { timeout: 120_000 }, () => {
     assert.equal(answer["result"], "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85");
   });
 
-  it("answer again under the same request id, in another process", async () => {
+  it("print the recorded response for a repeated request id, in another process", async () => {
     const first = await at.ask(call("echo", '{"text":"once"}', "--request-id", "again"));
     const second = await at.ask(call("echo", '{"text":"once"}', "--request-id", "again"), 0, ALONE);
     assert.equal(second["repeated_answer"], true);
@@ -87,7 +87,7 @@ describe("commands without a kernel", { timeout: 120_000 }, () => {
     assert.equal(piped.stderr, "");
   });
 
-  it("fetch a result too large for an answer from the content store", async () => {
+  it("fetch a result too large for a response from the content store", async () => {
     const text = "0123456789".repeat(200_000);
     const options = { stdin: JSON.stringify({ text }), ...ALONE };
     const answer = await at.ask(call("echo", "-"), 0, options);
@@ -111,7 +111,7 @@ describe("commands without a kernel", { timeout: 120_000 }, () => {
     assert.equal(objectsOf(status["holders"])[0]?.["session_id"], session.id);
   });
 
-  it("show tools with everything they declare", async () => {
+  it("show tools with their whole declarations", async () => {
     const tools = objectsOf((await at.ask(["tools", "list"], 0, ALONE))["tools"]).map((tool) => tool["name"]);
     for (const name of ["echo", "hash", "result_read", "artifact_publish", "artifact_get"])
       assert.ok(tools.includes(name), name);
@@ -123,7 +123,7 @@ describe("commands without a kernel", { timeout: 120_000 }, () => {
     assert.equal(typeof objectOf(tool["bounds"])["timeout_ms"], "number");
   });
 
-  it("show sessions and close them for good", async () => {
+  it("show sessions and close them permanently", async () => {
     const shown = await at.ask(["session", "show", session.id], 0, ALONE);
     assert.equal(shown["agent"], "tester");
     assert.equal(shown["seed"], "07".repeat(32));
@@ -136,7 +136,7 @@ describe("commands without a kernel", { timeout: 120_000 }, () => {
     assert.equal(answer["rationale_code"], "SESSION_CLOSED");
   });
 
-  it("list and show records, and find them sound", async () => {
+  it("list and show records, and verify them", async () => {
     const made = await at.ask(call("echo", '{"text":"\\u202eevil"}', "--request-id", "shown"));
     const shown = await at.ask(["ledger", "show", `${session.id}/shown`], 0, ALONE);
     assert.equal(shown["request_id"], "shown");
@@ -157,7 +157,7 @@ describe("commands without a kernel", { timeout: 120_000 }, () => {
     assert.match(textOf(report["head_hash"]), /^[0-9a-f]{64}$/);
   });
 
-  it("never print a control character that an agent chose", async () => {
+  it("never print a control character from an agent", async () => {
     await at.openSession("--agent", "a\u202eb\u200bc");
     await at.ask(call("no\u001b[2Jtool", "1", "--request-id", "r\u009b31m"), 1);
     const sessions = await at.run(["session", "list"]);
@@ -167,7 +167,7 @@ describe("commands without a kernel", { timeout: 120_000 }, () => {
     assert.ok(!/[\u001b\u009b\u202e\u200b]/u.test(sessions.stdout + records.stdout));
   });
 
-  it("have nothing to settle, and say so for a call that is not there", async () => {
+  it("report that nothing needs settlement, also for an unknown call", async () => {
     assert.deepEqual((await at.ask(["journal"], 0, ALONE))["intents"], []);
     const answer = await at.ask(["journal", "settle", session.id, "nothing", "--happened", "--by", "ada"], 1, ALONE);
     assert.equal(objectOf(answer["error"])["code"], "INTENT_NOT_FOUND");

@@ -21,14 +21,14 @@ import { runCommand } from "../repository/run-command.ts";
 const PROGRAM = fileURLToPath(new URL("../../scripts/conformance/clients/run-suite.ts", import.meta.url));
 
 suite("the client suite", () => {
-  test("rejects unknown clients, checks and options, and a table of a part", () => {
+  test("rejects unknown clients, checks and options, and a partial table", () => {
     assert.throws(() => parseSuiteOptions(["--client", "emacs"]), /unknown client `emacs`; expected claude, codex, /);
     assert.throws(() => parseSuiteOptions(["--check", "luck"]), /unknown check `luck`; expected connect, loop, /);
     assert.throws(() => parseSuiteOptions(["--fast"]), /--fast/);
     assert.throws(() => parseSuiteOptions(["--client", "codex", "--write"]), /--write needs a run of all clients/);
   });
 
-  test("runs all clients and checks in their order unless some are named", () => {
+  test("runs all clients and checks in order unless some are named", () => {
     const all = parseSuiteOptions([]);
     assert.deepEqual([all?.clients, all?.checks], [AGENT_CLIENTS, CHECKS]);
     const some = parseSuiteOptions(["--check", "undo", "--check", "loop", "--client", "qwen", "--keep"]);

@@ -14,7 +14,7 @@ const PROGRAM = fileURLToPath(new URL("../../scripts/conformance/wasm/run-suite.
 const SCRIPTS = fileURLToPath(new URL("./scripts", import.meta.url));
 
 suite("the official tests of WebAssembly", () => {
-  test("are told file by file: passed alike, rejected with the reason, not read, and nothing different", async () => {
+  test("are reported per file: same result, rejected with the reason, not readable, and no difference", async () => {
     const { code, output } = await run([SCRIPTS]);
     assert.equal(code, 0, output);
     for (const line of [
@@ -30,7 +30,7 @@ suite("the official tests of WebAssembly", () => {
     assert.match(output, /^unreadable\.wast: NOT READ by wast2json: /m);
   });
 
-  test("are not passed where nothing can be read of them", async () => {
+  test("fail if a file cannot be read", async () => {
     const directory = await mkdtemp(join(tmpdir(), "narthex-unread-"));
     await copyFile(join(SCRIPTS, "unreadable.wast"), join(directory, "unreadable.wast"));
     const { code, output } = await run([directory]);
@@ -39,24 +39,24 @@ suite("the official tests of WebAssembly", () => {
     assert.ok(output.endsWith("result: FAILED: nothing could be run\n"), output);
   });
 
-  test("are not passed where there are none", async () => {
+  test("fail when no test could be run", async () => {
     assert.equal((await run([])).code, 2);
     assert.equal((await run([`${SCRIPTS}/nowhere`])).code, 2);
     assert.equal((await run([fileURLToPath(new URL("../../docs/guides", import.meta.url))])).code, 2);
   });
 });
 
-suite("a meter that changes a module is found out", () => {
+suite("detects a meter that changes a module", () => {
   const add = command("assert_return", "add", [["i32", "7"]]);
 
-  test("by a value, which the suite has to allow", () => {
+  test("by a value that the suite must allow", () => {
     assert.equal(judge(add, {}).kind, "passed");
     assert.equal(judge(add, { replace: [7, 8] }).kind, "different");
     assert.equal(judge(command("action", "add", [["i32", undefined]]), { replace: [7, 8] }).kind, "different");
     assert.equal(judge(command("assert_return", "add", [["i32", "9"]]), {}).kind, "alike");
   });
 
-  test("by a NaN, unless it is the canonical one where any may be", () => {
+  test("by a NaN that is not the canonical one, unless any is allowed", () => {
     const nan = (wanted: string | undefined) =>
       command(wanted === undefined ? "action" : "assert_return", "nan", [["f32", wanted]]);
     assert.equal(judge(nan("nan:arithmetic"), {}).kind, "passed");
@@ -68,7 +68,7 @@ suite("a meter that changes a module is found out", () => {
     assert.equal(judge(nan(String(0x7fc0_0001)), { replace: [0x7fc0_0001, 0x7fc0_0000] }).kind, "different");
   });
 
-  test("by a trap that came, stayed away, or had another cause", () => {
+  test("by a trap that is unexpected, missing, or has another cause", () => {
     assert.equal(judge(command("assert_trap", "trap", []), {}).kind, "passed");
     assert.equal(judge(add, { fault: new WebAssembly.RuntimeError("unreachable") }).kind, "different");
     assert.equal(

@@ -92,9 +92,9 @@ async function openSessions(count: number): Promise<string[]> {
   }
 }
 
-describe("a process that runs an agent, killed", { timeout: 300_000 }, () => {
+describe("a killed agent process", { timeout: 300_000 }, () => {
   for (const [round, [place, times, saidBefore, finds]] of PLACES.entries()) {
-    it(`at ${place} ${times}: the next one goes on to the end, and nothing is done twice`, async () => {
+    it(`at ${place} ${times}: the next one runs to the end, and nothing is done twice`, async () => {
       const [transcript, notes] = [join(root, `transcript-${round}`), join(root, `notes-${round}`)];
       const story = { home, token: tokens[round] ?? "", transcript, notes, provider: provider.url };
       const words = [home, story.token, transcript, notes, provider.url, place, String(times)];
@@ -119,7 +119,7 @@ describe("a process that runs an agent, killed", { timeout: 300_000 }, () => {
     });
   }
 
-  it("leaves a sound ledger, and nothing open but what nobody can know", async () => {
+  it("leaves a sound ledger, and only calls of unknown outcome open", async () => {
     const kernel = await createKernel({ data: home });
     try {
       const { intact, complete } = await verifyLedger(kernel.ledgerSource());

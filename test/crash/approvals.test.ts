@@ -101,7 +101,7 @@ describe("a kernel killed around an approval", { concurrency: 2, timeout: 300_00
   after(() => rm(beginning.root, { recursive: true, force: true, maxRetries: 5 }));
 
   for (const [place, finds] of KILLED_AT) {
-    it(`at ${place}: one yes is one effect, and nobody is asked twice for what was answered`, async (context) => {
+    it(`at ${place}: one approval has one effect, and a decided request is not asked again`, async (context) => {
       const story = await createStory(context, beginning);
       const first = await story.killAt(place);
       const second = await story.make();
@@ -129,7 +129,7 @@ describe("a kernel killed around an approval", { concurrency: 2, timeout: 300_00
     });
   }
 
-  it("after a yes that nobody waited for: the call runs on it, once", async (context) => {
+  it("after an approval without a waiting caller: the call runs on it, once", async (context) => {
     const story = await createStory(context, beginning);
     assert.deepEqual(await story.killAt("yes given", "late"), ["asked", "answered APPROVAL_PENDING", "yes given"]);
     assert.deepEqual(await story.make(), ["effect", "answered success"]);

@@ -13,7 +13,7 @@ const SEED = 23;
 const LONG_HOURS = 10_000;
 const HOUR_MS = 3_600_000;
 
-describe("a clock that is set back", () => {
+describe("a clock set back", () => {
   let made: CrashHome;
   let at: CrashHome;
   let clock: MachineClock;
@@ -31,7 +31,7 @@ describe("a clock that is set back", () => {
 
   const start = (): Promise<MachineKernel> => startMachineKernel(at, { seed: SEED, env: clock.env });
 
-  it("under a running kernel takes no time back in the ledger, and fails no call", async (t) => {
+  it("moves no time back in the ledger of a running kernel, and fails no call", async (t) => {
     t.diagnostic(clock.description);
     const kernel = await start();
     for (const hours of [0, 2, -24, -1000, 1]) {
@@ -50,7 +50,7 @@ describe("a clock that is set back", () => {
     await again.close();
   });
 
-  it("revives no session that had expired, and a new one can be opened", async (t) => {
+  it("revives no expired session, and a new one can be opened", async (t) => {
     t.diagnostic(clock.description);
     const before = await start();
     for (const answer of await before.call(...source.take(5))) assert.match(answer, /^success /);

@@ -41,7 +41,7 @@ describe("a result whose file", () => {
   after(() => at.remove());
 
   for (const [name, damage] of DAMAGES) {
-    it(`${name} is not answered with anything else, is named by verify, and takes nothing else with it`, async (t) => {
+    it(`${name} is never returned as content, is named by verify, and affects nothing else`, async (t) => {
       const call = nextCall("expand");
       const answer = await makeCall(kernel, at.sessions, call);
       const [, hash = ""] = answer.split(" ");

@@ -12,7 +12,7 @@ const SYNC: readonly FaultPoint[] = ["posix/io/sync/fsync", "posix/io/sync/fdata
 const WRITE: readonly FaultPoint[] = ["posix/io/rw/pwrite"];
 const SEED = 31;
 
-describe("a disk that fails", () => {
+describe("a failing disk", () => {
   let made: CrashHome;
   let at: CrashHome;
   let faults: FaultInjection;
@@ -60,7 +60,7 @@ describe("a disk that fails", () => {
     });
   }
 
-  it("writes that fail now and then, over several starts, lose no answer and do nothing twice", async (t) => {
+  it("occasional failed writes, over several starts, lose no response and repeat no effect", async (t) => {
     for (const points of [WRITE, SYNC, WRITE]) {
       // Where files have a limit, the next start may reach it.
       const kernel = await start().catch(assertRefusal);
@@ -72,7 +72,7 @@ describe("a disk that fails", () => {
     await assertNothingLost(t);
   });
 
-  it("writes that take only a part of what they are given are completed", async (t) => {
+  it("partial writes are completed", async (t) => {
     const kernel = await start();
     await faults.fail(kernel.pid, ["posix/io/rw/pwrite/reduce"], { errno: 0, chance: 0.5 });
     for (const answer of await kernel.call(...source.take(60))) assert.match(answer, /^success /);

@@ -11,7 +11,7 @@ const SEED = 29;
 /** As the file that was being written, the process, and something random. */
 const DRAFT = "holder.json.4711.0b0e7a3c-7d3f-4c8e-9d55-1f2a3b4c5d6e";
 
-describe("what killed kernels leave behind", () => {
+describe("files left by killed kernels", () => {
   let made: CrashHome;
   let at: CrashHome;
   before(async () => {
@@ -23,7 +23,7 @@ describe("what killed kernels leave behind", () => {
   });
   afterEach(() => at.remove());
 
-  it("on a home with a path too long for sockets is one directory for them, and one for pipes, used again and removed in the end", async () => {
+  it("with a home path too long for sockets are one directory for sockets and one for pipes, reused and finally removed", async () => {
     const temporary = join(at.root, "tmp");
     await mkdir(temporary);
     const long = { ...at, home: join(at.root, "x".repeat(120)) };
@@ -38,7 +38,7 @@ describe("what killed kernels leave behind", () => {
     assert.deepEqual(await readdir(temporary), []);
   });
 
-  it("is cleared away at the next start: drafts, content that was being written, sockets", async () => {
+  it("are removed at the next start: drafts, unfinished content, sockets", async () => {
     const kernel = await startMachineKernel(at, { seed: SEED });
     await kernel.call(...new CallSource(SEED).take(10));
     await kernel.kill();
@@ -56,7 +56,7 @@ describe("what killed kernels leave behind", () => {
     ]);
   });
 
-  it("is not taken from the next holder by closing twice", async () => {
+  it("are not taken from the next holder by closing twice", async () => {
     const first = await createKernel({ data: at.home });
     await first.close();
     const second = await createKernel({ data: at.home });

@@ -31,7 +31,7 @@ describe("a second kernel on the same home", () => {
     assert.deepEqual(found.problems, []);
   };
 
-  it("is refused by name, whichever process it is in, and the first one works on", async () => {
+  it("is rejected with the holder's name, in any process, and the first one continues", async () => {
     const running = first.call(...source.take(40));
     const held = new RegExp(`^HOME_BUSY: .*process ${first.pid}\\b`);
     await assert.rejects(
@@ -45,7 +45,7 @@ describe("a second kernel on the same home", () => {
     await assertNothingLost();
   });
 
-  it("whose lock and sockets somebody removed cannot fork the ledger: one of the two stops, and no answer is lost", async () => {
+  it("whose lock and sockets were removed cannot fork the ledger: one of the two stops, and no response is lost", async () => {
     at.failsToStore = true;
     await first.call(...source.take(10));
     // Whoever removes the lock alone is still told by the sockets, which somebody answers on.

@@ -10,7 +10,7 @@ const NAMESPACES = [
   ["unshare", "--mount"],
 ] as const;
 
-it("a kernel on a disk that is full, then read-only, says so, does nothing, and goes on when there is room", (t) => {
+it("a kernel on a full, then read-only disk reports it, does nothing, and continues when there is space", (t) => {
   const namespace = NAMESPACES.find(([command, ...words]) => canMount(command, words));
   if (namespace === undefined) {
     t.diagnostic('no mount namespace can be made here: see "a disk that fails" for the same by failing system calls');

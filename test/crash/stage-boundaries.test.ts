@@ -112,7 +112,7 @@ describe("a kernel killed at a stage boundary", { concurrency: 2 }, () => {
       });
 
       if (!reconciles) return;
-      it("a kernel killed while it recovers leaves the recovery to the next one", async () => {
+      it("a kernel killed during recovery leaves the recovery to the next one", async () => {
         const { requestId } = callAt(points.length);
         assert.equal((await killAt("after-effect", [requestId])).killedAt, "after-effect");
         at.starts++;

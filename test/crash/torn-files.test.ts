@@ -73,13 +73,13 @@ describe("a killed kernel's store with torn files", () => {
     isKernelError(fault) && fault.code === "STORE_UNAVAILABLE" && fault.message.includes(`${home}/store`);
 
   for (const [name, damage] of HARMLESS) {
-    it(`${name} is passed over, and every answer is there`, async () => {
+    it(`${name} is ignored, and every response is there`, async () => {
       await damageCopy(damage);
       assert.deepEqual(await askAll(start, at), { lost: 0, isSound: true });
     });
   }
 
-  it("an older copy of the records, put back alone, is named and not continued", async () => {
+  it("an older copy of the records, restored alone, is reported and not continued", async () => {
     await damageCopy(() => Promise.resolve());
     const older = join(at.root, "older.db");
     await (await start()).close();
@@ -96,7 +96,7 @@ describe("a killed kernel's store with torn files", () => {
   });
 
   for (const [name, damage] of FATAL) {
-    it(`${name} is named at every start, and nothing is made in its place`, async () => {
+    it(`${name} is reported at every start, and not replaced`, async () => {
       await damageCopy(damage);
       const before = await snapshot(home);
       await assert.rejects(start(), isNamed);
@@ -106,7 +106,7 @@ describe("a killed kernel's store with torn files", () => {
   }
 
   for (const [name, damage] of PARTIAL) {
-    it(`${name} loses no answer without a word, and has nothing done twice`, async (t) => {
+    it(`${name} loses no response silently, and repeats no effect`, async (t) => {
       await damageCopy(damage);
       const effects = await readEffects(at.effects);
       const before = await snapshot(home);

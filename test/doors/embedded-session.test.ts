@@ -73,7 +73,7 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-test("a denial and an error say what happened without a look at the wire's message", async () => {
+test("a denial and an error describe what happened without the wire message", async () => {
   const denied = await session.call("forbidden", 1);
   assert.ok(denied.status === "denied");
   assert.deepEqual([denied.code, denied.rule, denied.message], ["POLICY_DENIED", "never", "nothing of this"]);
@@ -94,7 +94,7 @@ test("a denial and an error say what happened without a look at the wire's messa
   assert.deepEqual([failed.code, failed.hasPossibleEffects], ["EXECUTION_FAILED", false]);
 });
 
-test("a value has its tool's type, also one that is read again from its bytes", async () => {
+test("a value has its tool's type, also when restored from its bytes", async () => {
   const sum = await session.call("add", { a: 1, b: 2 });
   assert.ok(sum.status === "success");
   same<typeof sum.value, { sum: number }>(true);
@@ -119,7 +119,7 @@ test("a value has its tool's type, also one that is read again from its bytes", 
   assert.deepEqual(await twice((options) => session.call("custom", null, options), "custom"), ["own form", undefined]);
 });
 
-test("names and inputs that no tool has do not compile, and any name can be called at run time", async () => {
+test("unknown tool names and inputs do not compile, and any name can be called at run time", async () => {
   // @ts-expect-error: there is no such tool.
   const typo = await session.call("ad", { a: 1, b: 2 });
   assert.equal(typo.code, "TOOL_NOT_FOUND");
@@ -138,7 +138,7 @@ test("names and inputs that no tool has do not compile, and any name can be call
   assert.equal(call.length, 1);
 });
 
-test("a delegated session can do less, spends its parent's budget and gives the rest back", async () => {
+test("a delegated session has fewer rights, spends its parent's budget and returns the remainder", async () => {
   const left = async () => (await kernel.getSession(session.id))?.budgetRemaining.calls ?? 0;
   const before = await left();
   const child = await session.delegate({ lease: { tool_patterns: ["add"], budgets: { calls: 2 } } });
@@ -156,7 +156,7 @@ test("a delegated session can do less, spends its parent's budget and gives the 
   assert.equal(await left(), before - 1);
 });
 
-test("the ledger is read in plain values: pages, one record, one call, and what comes", async () => {
+test("the ledger is read as plain values: pages, one record, one call, and new records", async () => {
   const own = await kernel.session({ workspace, agent: "reader" });
   const following = new AbortController();
   const lines: string[] = [];
@@ -223,7 +223,7 @@ describe("a tool that is registered while the kernel runs", () => {
   const permitting = (name: string, when = "") =>
     `@id("may-${name}") permit(principal, action == Action::"${name}", resource)${when};`;
 
-  it("is there for new sessions and for leases that cover its name, on record, and told to clients", async (t) => {
+  it("is available to new sessions and to leases that cover its name, is recorded, and is announced to clients", async (t) => {
     const covering = await kernel.session({ workspace, lease: { tool_patterns: ["file_read", "late_*"] } });
     const doors = await serve(kernel, {
       services: [{ host: "127.0.0.1", port: 0 }],
@@ -278,7 +278,7 @@ describe("a tool that is registered while the kernel runs", () => {
     assert.ok(!(await names()).includes("late_double"));
   });
 
-  it("cannot take a name that is taken, or come with rules that do not fit it; nothing is changed then", async () => {
+  it("is rejected with a taken name or with rules that do not fit it, and nothing changes", async () => {
     const before = kernel.policyFacts();
     const count = kernel.tools.list().length;
     const misfit = [{ name: "misfit.cedar", text: permitting("late_misfit", " when { context.input.m == 1 }") }];
@@ -307,7 +307,7 @@ describe("a tool that is registered while the kernel runs", () => {
     assert.deepEqual([kernel.policyFacts(), kernel.tools.list().length], [before, count]);
   });
 
-  it("brings its rules, and a policy that is read again meanwhile knows them", async () => {
+  it("adds its rules, and a policy reloaded meanwhile includes them", async () => {
     const changing = late("late_write", { tier: "side_effecting", determinism: "nondeterministic" });
     const rules = [{ name: "late.cedar", text: permitting("late_write", " when { context.input.n < 5 }") }];
     const running = session.call("bytes", null);
@@ -325,7 +325,7 @@ describe("a tool that is registered while the kernel runs", () => {
     assert.deepEqual([denied.status, denied.code], ["denied", "NO_MATCHING_RULE"]);
   });
 
-  it("is taken back with its rules: running calls finish, later ones find no tool", async () => {
+  it("is removed with its rules: running calls finish, later ones find no tool", async () => {
     const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow = defineTool({
       ...plain,
@@ -357,7 +357,7 @@ describe("a tool that is registered while the kernel runs", () => {
     await kernel.tools.unregister("late_slow");
   });
 
-  it("is refused by a kernel that closes", async () => {
+  it("is rejected by a closing kernel", async () => {
     await kernel.close();
     await assert.rejects(() => kernel.tools.register(late("late_last")), { code: "STORE_UNAVAILABLE" });
   });

@@ -80,7 +80,7 @@ const request = (tool: string, input: string, requestId: string) =>
     tool: { case: "call", value: { name: tool, input: Buffer.from(input) } },
   });
 
-test("an option that nobody knows is refused, wherever it narrows something", async () => {
+test("an unknown option is rejected wherever it would narrow something", async () => {
   const { token } = session;
   const opened: [() => Promise<unknown>, RegExp][] = [
     [
@@ -96,7 +96,7 @@ test("an option that nobody knows is refused, wherever it narrows something", as
   for (const [opening, message] of opened) await assert.rejects(opening, { name: "KernelError", message });
 });
 
-test("an answer that nobody knows is no yes, and the question stays open", async () => {
+test("an unknown decision does not approve, and the request stays open", async () => {
   const calling = session.call("asked", 1);
   const watching = new AbortController();
   for await (const { open } of kernel.watchApprovals(watching.signal)) {
@@ -117,7 +117,7 @@ test("an answer that nobody knows is no yes, and the question stays open", async
   assert.equal((await calling).status, "denied");
 });
 
-test("what would be erased is not, where the dry run is misspelt", async () => {
+test("a misspelt dry-run option erases nothing", async () => {
   const chunks = async function* () {
     yield Buffer.from("kept");
   };
@@ -147,7 +147,7 @@ test("what would be erased is not, where the dry run is misspelt", async () => {
   assert.equal((await kernel.statContent(hash))?.size, 4);
 });
 
-test("a tool, a policy or an approver that is misspelt opens no kernel", async () => {
+test("a misspelt tool, policy or approver option opens no kernel", async () => {
   const data = join(directory, "misspelt");
   const tool = { name: "tool", description: "Does.", inputSchema: true, run: () => 1 };
   assert.throws(() => defineTool(untyped({ ...tool, effect: ["fs_write"] })), {
@@ -171,7 +171,7 @@ test("a tool, a policy or an approver that is misspelt opens no kernel", async (
   }
 });
 
-test("a call with an option that nobody knows is answered, and runs nothing", async () => {
+test("a call with an unknown option is rejected and runs nothing", async () => {
   const given: [unknown, string][] = [
     [{ dedupe_key: "k" }, "dedupe_key: is not known; did you mean dedupeKey?"],
     [{ timeout: 5 }, "timeout: is not known; did you mean timeoutMs?"],
@@ -187,7 +187,7 @@ test("a call with an option that nobody knows is answered, and runs nothing", as
   }
 });
 
-test("what a tool says of a call too late, or misspelt, is not taken for nothing", async () => {
+test("an asynchronous or misspelt reply of a tool about its call is an error", async () => {
   const told: [string, RegExp][] = [
     ["late_facts", /what `late_facts` says about its arguments is no object/],
     ["late_spending", /the tool reserves what is no amount of a budget/],
@@ -200,7 +200,7 @@ test("what a tool says of a call too late, or misspelt, is not taken for nothing
   }
 });
 
-test("a streaming tool delivers through CallStream while it runs; chunks and result are the same bytes, redacted", async () => {
+test("a streaming tool delivers through CallStream while it runs; chunks and result are the same redacted bytes", async () => {
   const chunks: Uint8Array[] = [];
   let inline: Uint8Array | undefined;
   for await (const { event } of client.callStream(request("lines", '{"count":1000}', "stream"))) {
@@ -229,7 +229,7 @@ test("closing lets a running call finish and refuses new ones as unavailable", a
   await closing;
 });
 
-test("a kernel that was closed leaves its home to the next, which finds everything", async () => {
+test("a closed kernel releases its home to the next, which finds everything", async () => {
   const next = await createKernel({ data: join(directory, "home"), tools, policies });
   const again = await next.callInProcess({
     token: session.token,
@@ -241,7 +241,7 @@ test("a kernel that was closed leaves its home to the next, which finds everythi
   await next.close();
 });
 
-test("a new home with a hand-written configuration has the default policy and takes the configured connections", async () => {
+test("a new home with a hand-written configuration gets the default policy and the configured connections", async () => {
   const data = join(directory, "crowded");
   await mkdir(data, { mode: 0o700 });
   await writeFile(join(data, "narthex.yaml"), "limits: { max_connections: 1 }\n", { mode: 0o600 });

@@ -91,7 +91,7 @@ describe("the JSON form of a call", { timeout: 60_000 }, () => {
   const sendJson = (tool: string, input: JsonObject): Promise<ToolResponse["result"]> =>
     at.send({ case: "call", value: { name: tool, input: Buffer.from(JSON.stringify(input)) } });
 
-  it("breaks the same rules as the typed message, under the same names, and nothing of it is begun", async () => {
+  it("reports the same violations by the same names as the typed message, and starts nothing", async () => {
     for (const { typed, tool, input, rules } of CASES) {
       const shown = `${tool} ${JSON.stringify(input).slice(0, 80)}`;
       const [first, second] = [await at.send(typed), await sendJson(tool, input)];
@@ -103,7 +103,7 @@ describe("the JSON form of a call", { timeout: 60_000 }, () => {
     assert.ok(!entries.some(({ kind }) => kind.case === "toolStarted"));
   });
 
-  it("names fields of tools without a message of their own likewise", async () => {
+  it("names fields of tools without a typed message in the same way", async () => {
     for (const [tool, input, rules] of [
       ["file_move", { source: "a\0", destination: "../b" }, ["destination no_traversal", "source no_nul"]],
       ["file_list", { path: "x/.." }, ["path no_traversal"]],

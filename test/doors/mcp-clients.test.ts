@@ -56,7 +56,7 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     assert.equal(textIn(content), `{"agent":"${agent}"}`);
   };
 
-  it("start at once and share one kernel, which is a process, a session and a group of its own", async () => {
+  it("start at once and share one kernel, which has its own process, session and group", async () => {
     [first, second, third] = await Promise.all([
       startClient(at, { agent: "first", revision: "legacy" }),
       startClient(at, { agent: "second", revision: "auto", options: ASKABLE }),
@@ -72,7 +72,7 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     assert.deepEqual(Object.keys(sessions).sort(), ["first", "second", "third"]);
   });
 
-  it("take no token over HTTP but that session's own, and serve nothing else there", async () => {
+  it("accept only that session's own token over HTTP, and serve nothing else there", async () => {
     for (const token of [(await at.openSession()).token, "ntx_made-up", ""]) {
       const client = new Client({ name: "stranger", version: "1" });
       const headers = { authorization: `Bearer ${token}` };
@@ -87,7 +87,7 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     assert.equal(page.status, 403);
   });
 
-  it("are told when a policy that is put in force changes the tools, wherever the kernel is", async () => {
+  it("are notified when a new policy changes the tools, wherever the kernel runs", async () => {
     const all = [first, second, third];
     for (const { client } of all) {
       const { tools } = await client.listTools();
@@ -106,7 +106,7 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     await until(() => all.every((client) => client.toolsChanged() === 2));
   });
 
-  it("are told when their lease is revoked, and offered no tool from then on", async (t) => {
+  it("are notified when their lease is revoked, and get no tool from then on", async (t) => {
     const revoked = await startClient(at, { agent: "revoked", revision: "auto" });
     t.after(() => revoked.client.close());
     const toolCount = async (): Promise<number> => (await revoked.client.listTools()).tools.length;
@@ -124,7 +124,7 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     );
   });
 
-  it("go on when the kernel is killed: another is started, and nothing runs twice", async () => {
+  it("continue when the kernel is killed: another is started, and nothing runs twice", async () => {
     const long = "x".repeat(40_000);
     await second.client.callTool({ name: "file_write", arguments: { path: "kept", content: long } });
     await second.client.callTool({ name: "file_read", arguments: { path: "kept" } });
@@ -179,7 +179,7 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     assert.equal(textIn(again.content), "exit code 0, no output");
   });
 
-  it("go on when the kernel is stopped in good order, with a call that runs meanwhile", async () => {
+  it("continue when the kernel is stopped, with a call running meanwhile", async () => {
     const kernel = await holderOf(at);
     const command = "echo begun > begun; sleep 1; echo over";
     const running = second.client.callTool({ name: "shell_exec", arguments: { command } });
@@ -192,7 +192,7 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     assert.deepEqual(await sessionsOf(at), sessions);
   });
 
-  it("do no harm when they leave, are killed with their group or stop reading: the others' commands go on", async () => {
+  it("do no harm when they leave, are killed with their group or stop reading: other clients' commands continue", async () => {
     const kernel = await holderOf(at);
     const start = (agent: string) => startDoomedClient(at, agent);
     const command = "echo begun > others; while [ -e others ]; do sleep 0.05; done; echo over";

@@ -76,7 +76,7 @@ const OAUTH_SCENARIOS = [
 
 const CLIENT = new URL("./mcp/conformance-client.ts", import.meta.url);
 
-test("the official suite's server scenarios pass but for those that are listed with a reason", async () => {
+test("the official suite's server scenarios pass except those listed with a reason", async () => {
   const kernel = await openConformanceKernel();
   const directory = await mkdtemp(join(tmpdir(), "narthex-conformance-"));
   const baseline = join(directory, "expected.yaml");
@@ -95,7 +95,7 @@ test("the official suite's server scenarios pass but for those that are listed w
   }
 });
 
-test("the official suite's client scenarios pass but for those that are listed with a reason", async (t) => {
+test("the official suite's client scenarios pass except those listed with a reason", async (t) => {
   const { stdout } = await promisify(execFile)(process.execPath, [SUITE, "list"]);
   const [, listed = ""] = stdout.split(/^Client scenarios.*$/m);
   const known = [...CLIENT_SCENARIOS.keys(), ...OAUTH_SCENARIOS];

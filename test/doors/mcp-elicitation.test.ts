@@ -26,7 +26,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-describe("approvals asked for in an MCP client, where the configuration allows it", { timeout: 300_000 }, () => {
+describe("approvals in an MCP client that the configuration allows", { timeout: 300_000 }, () => {
   let served: ServedMcp;
   before(async () => {
     served = await serveMcp();
@@ -80,7 +80,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
           assert.ok(told.includes(`ApprovalDeclined approval_id ${id} door mcp client test action decline`), told);
         }
 
-        it("run by a yes to what was shown, once", async () => {
+        it("run once when the shown request is approved", async () => {
           const name = `yes\u202e-${revision}`;
           for (const _ of [1, 2]) {
             const path = await makeFile(name);
@@ -95,7 +95,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
           }
         });
 
-        it("are denied by a no that is sent off", async () => {
+        it("are denied by a submitted denial", async () => {
           const path = await makeFile(`no-${revision}`);
           const no = { action: "accept", content: { approve: false } } as const;
           const { content } = await callAs(no, "file_delete", { path: `no-${revision}` });
@@ -103,7 +103,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
           assert.equal(await exists(path), true);
         });
 
-        it("are put to the client again when the same call comes back for an open question", async () => {
+        it("are sent to the client again when the same call comes back for a pending request", async () => {
           const path = await makeFile(`again-${revision}`);
           const first = await callAs({ action: "decline" }, "file_delete", { path: `again-${revision}` });
           assert.match(textIn(first.content), /^APPROVAL_PENDING/);
@@ -115,7 +115,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
           assert.equal(await exists(path), false);
         });
 
-        it("that demand the console are put to no client", async () => {
+        it("that require the console are sent to no client", async () => {
           const source = `stays-${revision}`;
           const path = await makeFile(source);
           const { content } = await callAs(YES, "file_move", { source, destination: `gone-${revision}` });
@@ -127,7 +127,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
     }
   }
 
-  it("stay open when the client declines or puts the form away, and are answered elsewhere", async () => {
+  it("stay pending when the client declines or dismisses the form, and can be decided elsewhere", async () => {
     const client = await served.connect({ revision: "auto", client: ASKABLE });
     client.setRequestHandler("elicitation/create", () => ({ action: "decline" }));
     const path = await makeFile("later");
@@ -142,7 +142,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
   });
 
   for (const [way, connect] of ways) {
-    it(`are told of at once to a client that asked for progress, with how to answer, over ${way}`, async () => {
+    it(`are announced at once to a client that asked for progress, with how to decide, over ${way}`, async () => {
       const client = await connect({ revision: REVISIONS[0] });
       const name = `progress-${way.length}`;
       const path = await makeFile(name);
@@ -160,7 +160,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
   }
 
   for (const revision of REVISIONS) {
-    it(`are put to no client that cannot ask, in the ${NAMES[revision]} revision`, async () => {
+    it(`are sent to no client without elicitation, in the ${NAMES[revision]} revision`, async () => {
       const client = await served.connect({ revision });
       const path = await makeFile(`unasked-${revision}`);
       const { content } = await client.callTool({ name: "file_delete", arguments: { path: `unasked-${revision}` } });
@@ -169,7 +169,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
     });
   }
 
-  it("reach a client of the previous revision on the stream of the call, if it has no other", async () => {
+  it("reach a client of the previous revision on the call's stream, if it has no other", async () => {
     const path = await makeFile("lone");
     const post = (body: object, connection = ""): Promise<Response> =>
       fetch(served.url, {
@@ -200,7 +200,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
     assert.equal(await exists(path), false);
   });
 
-  it("take no answer that was made up, changed, or given to another call or session", async () => {
+  it("reject a decision that is made up, changed, or meant for another call or session", async () => {
     const path = await makeFile("forged");
     const other = await makeFile("other");
     const meta = {
@@ -239,7 +239,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
     assert.equal(await exists(path), false);
   });
 
-  it("are in the ledger as answered at the door `mcp`, by the client's name", async () => {
+  it("are recorded as decided at the door `mcp`, by the client's name", async () => {
     const { records } = await served.at.ask(["ledger", "list", "--limit", "1000"]);
     const answers = objectsOf(records)
       .flatMap(({ entries }) => objectsOf(entries))
@@ -257,8 +257,8 @@ describe("approvals asked for in an MCP client, where the configuration allows i
   });
 });
 
-describe("approvals, where the configuration says nothing of MCP clients", { timeout: 120_000 }, () => {
-  it("are put to no client, however able", async () => {
+describe("approvals without a configuration for MCP clients", { timeout: 120_000 }, () => {
+  it("are sent to no client, even one with elicitation", async () => {
     const at = await createTestHome();
     await at.ask(["init"]);
     await writeFile(join(at.home, "narthex.yaml"), "timeouts: { approval_wait_ms: 300 }\n", { mode: 0o600 });

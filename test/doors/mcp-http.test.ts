@@ -8,7 +8,7 @@ import { after, before, describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import { cancelSleeping, fieldOf, NAMES, REVISIONS, type ServedMcp, serveMcp, textIn } from "./mcp/served-mcp.ts";
 
-describe("MCP over HTTP, as `serve` offers it", { timeout: 240_000 }, () => {
+describe("MCP over HTTP, as served by `serve`", { timeout: 240_000 }, () => {
   let served: ServedMcp;
   before(async () => {
     served = await serveMcp();
@@ -44,7 +44,7 @@ describe("MCP over HTTP, as `serve` offers it", { timeout: 240_000 }, () => {
     return response.statusCode;
   };
 
-  it("takes no token but a session's, and says so to whoever asks without", async () => {
+  it("accepts session tokens only, and says so to clients without one", async () => {
     const adminToken = (await readFile(join(served.at.home, "run/admin.token"), "utf8")).trim();
     for (const authorization of [
       "",
@@ -60,7 +60,7 @@ describe("MCP over HTTP, as `serve` offers it", { timeout: 240_000 }, () => {
     }
   });
 
-  it("answers no web page, and no name that was bound to this address", async () => {
+  it("rejects web pages and rebound host names", async () => {
     assert.equal(await statusOf({ origin: "https://evil.example" }), 403);
     assert.equal(await statusOf({ origin: "null" }), 403);
     assert.equal(await statusOf({ host: "evil.example" }), 403);
@@ -70,7 +70,7 @@ describe("MCP over HTTP, as `serve` offers it", { timeout: 240_000 }, () => {
     answer.destroy();
   });
 
-  it("takes one strict message in one body, and not too much of it", async () => {
+  it("accepts one strict message in one body of limited size", async () => {
     assert.equal(await statusOf({ "content-type": "text/plain" }), 415);
     assert.equal(await statusOf({}, `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`), 400);
     assert.equal(await statusOf({}, [initialize]), 400);
@@ -94,7 +94,7 @@ describe("MCP over HTTP, as `serve` offers it", { timeout: 240_000 }, () => {
     assert.equal(await statusOf({ "mcp-session-id": id }, ping), 404);
   });
 
-  it("keeps the answer of a call whose stream broke, for its client to fetch", async () => {
+  it("keeps the response of a call whose stream broke, for its client to fetch", async () => {
     const opened = await send({});
     const connection = {
       "mcp-session-id": String(opened.headers["mcp-session-id"]),
@@ -131,7 +131,7 @@ describe("MCP over HTTP, as `serve` offers it", { timeout: 240_000 }, () => {
 
   for (const revision of REVISIONS) {
     describe(`in the ${NAMES[revision]} revision`, () => {
-      it("lists what lease and policy could permit and nothing else, with hints and schemas", async () => {
+      it("lists only the tools that lease and policy could permit, with hints and schemas", async () => {
         const client = await served.connect({ revision });
         const { tools } = await client.listTools();
         assert.deepEqual(tools.map(({ name }) => name).sort(), [
@@ -148,7 +148,7 @@ describe("MCP over HTTP, as `serve` offers it", { timeout: 240_000 }, () => {
         assert.ok(tools.every(({ inputSchema }) => inputSchema.type === "object"));
       });
 
-      it("is shown only what the lease covers", async () => {
+      it("lists only the tools that the lease covers", async () => {
         const lease = join(served.at.root, `lease-${revision}.json`);
         await writeFile(lease, JSON.stringify({ tool_patterns: ["file_*"], highest_tier: "read_only" }));
         const { token } = await served.at.openSession("--lease", lease);
@@ -159,7 +159,7 @@ describe("MCP over HTTP, as `serve` offers it", { timeout: 240_000 }, () => {
         );
       });
 
-      it("gives structure where it was promised, and a denial that says what would be allowed", async () => {
+      it("returns structured output where declared, and a denial that says what would be allowed", async () => {
         const client = await served.connect({ revision });
         const answer = await client.callTool({ name: "echo", arguments: { a: [1, "grüße"] } });
         assert.equal(textIn(answer.content), `{"a":[1,"grüße"]}`);
@@ -176,7 +176,7 @@ describe("MCP over HTTP, as `serve` offers it", { timeout: 240_000 }, () => {
         assert.match(textIn(wrong.content), /^INVALID_INPUT: .*path.*\nExpected arguments: /s);
       });
 
-      it("tells of output while a command runs, and cancelling kills the command", async () => {
+      it("reports output while a command runs, and cancelling kills the command", async () => {
         const client = await served.connect({ revision });
         const heard = await cancelSleeping(client, revision === "auto" ? "86399.25" : "86399.75");
         assert.deepEqual(heard, ["begun\n"]);
@@ -184,7 +184,7 @@ describe("MCP over HTTP, as `serve` offers it", { timeout: 240_000 }, () => {
         assert.match(JSON.stringify(records), /CANCELLED/);
       });
 
-      it("gives what is too large as a resource, page by page and to its own session alone", async () => {
+      it("returns large output as a resource, page by page and to its own session only", async () => {
         const line = "grüße, zeile für zeile\n";
         const text = line.repeat(30_000);
         await writeFile(join(served.at.workspace, "large"), text);

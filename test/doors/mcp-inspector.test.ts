@@ -22,14 +22,14 @@ describe("the official Inspector, from its command line", { timeout: 240_000 }, 
     return { command: process.execPath, args: [at.program, "mcp", "--workspace", at.workspace], env };
   }
 
-  it("is let in nowhere without a session's token", async () => {
+  it("gets no access without a session's token", async () => {
     const { code, output } = await inspect({ url: served.url.href, token: "ntx_made-up" }, "--method", "tools/list");
     assert.notEqual(code, 0);
     assert.match(output, /401|TOKEN_INVALID|token/);
   });
 
   for (const way of ["stdio", "http"] as const) {
-    it(`lists tools and calls one, and is refused what a rule forbids, over ${way}`, async () => {
+    it(`lists tools, calls one, and is denied a forbidden call, over ${way}`, async () => {
       const server = serverBy(way);
       const listed = await inspect(server, "--method", "tools/list");
       assert.equal(listed.code, 0, listed.output);
@@ -54,7 +54,7 @@ describe("the official Inspector, from its command line", { timeout: 240_000 }, 
 });
 
 describe("clients of a served kernel over HTTP", { timeout: 120_000 }, () => {
-  it("are told in both revisions when the tools change, and only then", async () => {
+  it("are notified in both revisions when the tools change, and only then", async () => {
     const served = await serveMcp();
     const told = new Map<string, number>(REVISIONS.map((revision) => [revision, 0]));
     const clients = await Promise.all(

@@ -30,7 +30,7 @@ describe("the official MCP client, over standard input and output", { timeout: 1
     await at.remove();
   });
 
-  it("is told of a command's output while it runs, before the result", async () => {
+  it("receives a command's output while it runs, before the result", async () => {
     const heard: number[] = [];
     const first = Promise.withResolvers<void>();
     let isAnswered = false;
@@ -71,7 +71,7 @@ describe("the official MCP client, over standard input and output", { timeout: 1
     return String(fieldOf(block, "text"));
   };
 
-  it("is told what a command printed in plain text, and its exit code unless that is 0", async () => {
+  it("receives a command's output as plain text, and its exit code unless that is 0", async () => {
     await client.listTools();
     for (const [command, shown] of [
       ["true", "exit code 0, no output"],
@@ -95,7 +95,7 @@ describe("the official MCP client, over standard input and output", { timeout: 1
     assert.equal(await textOf("file_delete", { path: "sub/a" }), "deleted:\nsub/a");
   });
 
-  it("is shown both ends of long output in at most 16 KB, with the size of the output and how to read on in it", async () => {
+  it("receives both ends of long output in at most 16 KB, with the total size and how to read on", async () => {
     const command = "seq 1 60000; echo short >&2";
     const view = await textOf("shell_exec", { command });
     assert.ok(Buffer.byteLength(view) <= 16_384, `${view.length}`);
@@ -110,7 +110,7 @@ describe("the official MCP client, over standard input and output", { timeout: 1
     assert.equal(await textOf("result_read", { hash, offset: 348_888, limit: 6 }), "60000\n");
   });
 
-  it("is shown what a command had printed until it was killed", async () => {
+  it("receives the output of a command up to when it was killed", async () => {
     const late = { command: "echo begun; seq 1 20000; echo last words; sleep 60", timeout_ms: 2500 };
     const { content, isError } = await client.callTool({ name: "shell_exec", arguments: late });
     assert.equal(isError, true);
@@ -121,7 +121,7 @@ describe("the official MCP client, over standard input and output", { timeout: 1
     );
   });
 
-  it("is shown the description of each parameter", async () => {
+  it("receives the description of each parameter", async () => {
     const { tools } = await client.listTools();
     const schema = tools.find(({ name }) => name === "file_read")?.inputSchema as JsonValue | undefined;
     assert.ok(isJsonObject(schema ?? null));
@@ -129,7 +129,7 @@ describe("the official MCP client, over standard input and output", { timeout: 1
     assert.equal(fieldOf(path, "description"), "Relative to the working directory, or absolute.");
   });
 
-  it("is shown a file's text, of pictures and documents these themselves, and of other bytes how many there are", async () => {
+  it("receives a file's text, pictures and documents as content, and the size of other binary files", async () => {
     const blocksOf = async (path: string, bytes: Uint8Array | string): Promise<readonly JsonValue[]> => {
       await writeFile(join(at.workspace, path), bytes);
       const { content, isError } = await client.callTool({ name: "file_read", arguments: { path } });
@@ -169,7 +169,7 @@ describe("the official MCP client, over standard input and output", { timeout: 1
     ]);
   });
 
-  it("is not advised to store content that belongs to another session", async () => {
+  it("gets no hint to store content that belongs to another session", async () => {
     const { content } = await client.callTool({ name: "result_read", arguments: { hash: "00".repeat(32) } });
     const text = String(fieldOf((content as JsonValue[])[0], "text"));
     assert.match(text, /^CONTENT_NOT_FOUND: [^]*\nNext: .*make the call again/);

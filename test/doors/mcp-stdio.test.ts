@@ -12,7 +12,7 @@ describe("`narthex mcp` beside a kernel that holds the home", { timeout: 240_000
   after(() => served.stop());
 
   for (const revision of REVISIONS) {
-    it(`tells of output, kills what is cancelled and pages results, in the ${NAMES[revision]} revision`, async () => {
+    it(`streams output, kills cancelled calls and pages results, in the ${NAMES[revision]} revision`, async () => {
       const client = await connectStdio(served.at, { revision });
       const seconds = revision === "auto" ? "86398.25" : "86398.75";
       assert.deepEqual(await cancelSleeping(client, seconds), ["begun\n"]);

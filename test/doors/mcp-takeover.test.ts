@@ -84,7 +84,7 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
     await at.remove();
   });
 
-  it("is told of by whoever waits for it, and what it was asked runs once when it goes on", async () => {
+  it("is reported to waiting clients, and its pending call runs once when it continues", async () => {
     // Nobody else can be the kernel meanwhile, so that nobody else is waited for.
     const times = { askMs: 20, silenceMs: 1000, greetingMs: 1000, waitMs: 600_000 };
     const { link, caller } = await openLink(at, "waiting", times);
@@ -109,7 +109,7 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
     await link.close();
   });
 
-  it("does not get a cancelled call run by the one that takes its place", async () => {
+  it("does not leave a cancelled call to be run by its successor", async () => {
     const { link, caller } = await openLink(at, "cancelling");
     await call(caller, "echo", {});
     const { sessionId } = link.latest().session;
@@ -128,7 +128,7 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
   });
 });
 
-describe("a kernel that is served", { timeout: 120_000 }, () => {
+describe("a served kernel", { timeout: 120_000 }, () => {
   let at: TestHome;
   let serving: Serving;
   let link: ReconnectingLink;
@@ -150,7 +150,7 @@ describe("a kernel that is served", { timeout: 120_000 }, () => {
     serving = await at.serve();
   }
 
-  it("is left the time to come back, and the session goes on there", async () => {
+  it("is given time to come back, and the session continues there", async () => {
     const { sessionId } = link.latest().session;
     await restart();
     assert.equal(codeOf(await call(caller, "echo", {})), "");
@@ -159,7 +159,7 @@ describe("a kernel that is served", { timeout: 120_000 }, () => {
     assert.equal(caller.takeNotice?.(), undefined);
   });
 
-  it("whose store is another one gives a new session, and the client is told once", async () => {
+  it("with another store provides a new session, and the client is told once", async () => {
     const { sessionId } = link.latest().session;
     await restart(async () => {
       for (const part of ["store", "content"]) await rm(join(at.home, part), { recursive: true });
@@ -171,7 +171,7 @@ describe("a kernel that is served", { timeout: 120_000 }, () => {
     assert.equal(caller.takeNotice?.(), undefined);
   });
 
-  it("gives no new session for one that was closed", async () => {
+  it("provides no replacement for a closed session", async () => {
     const { sessionId } = link.latest().session;
     await at.ask(["session", "close", sessionId]);
     await restart();
@@ -180,7 +180,7 @@ describe("a kernel that is served", { timeout: 120_000 }, () => {
     assert.deepEqual(await sessionsOf(at), {});
   });
 
-  it("leaves the home to a kernel that a client starts, which says too that its session was closed", async () => {
+  it("leaves the home to a kernel that a client starts, which also reports the session as closed", async () => {
     const other = await openLink(at, "late", { returnMs: 0 });
     await at.ask(["session", "close", other.link.latest().session.sessionId]);
     await link.close();
@@ -195,10 +195,10 @@ describe("a kernel that is served", { timeout: 120_000 }, () => {
   });
 });
 
-describe("a kernel whose store fails", { timeout: 60_000 }, () => {
+describe("a kernel with a failing store", { timeout: 60_000 }, () => {
   const FAIL = "CREATE TRIGGER fails BEFORE INSERT ON records BEGIN SELECT RAISE(ABORT, 'the disk fails'); END";
 
-  it("is not attached to for as long as it keeps the home", async () => {
+  it("gets no connection while it keeps the home", async () => {
     const at = await createSharedHome();
     const kernel = await openKernel({ data: at.home, command: "test" });
     await kernel.openDoors();
@@ -215,7 +215,7 @@ describe("a kernel whose store fails", { timeout: 60_000 }, () => {
     await at.remove();
   });
 
-  it("lets the home go, is not attached to again, and its clients go on once the disk is well", async () => {
+  it("releases the home, gets no more connections, and its clients continue once the disk works", async () => {
     const at = await createSharedHome();
     const lines: string[] = [];
     const log: Logger = (_, message) => void lines.push(message);
@@ -237,7 +237,7 @@ describe("a kernel whose store fails", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a kernel that leaves in good order", { timeout: 60_000 }, () => {
+describe("a kernel that shuts down in order", { timeout: 60_000 }, () => {
   let at: TestHome;
   let kernel: OpenedKernel;
   let guest: Awaited<ReturnType<typeof openLink>>;
@@ -255,14 +255,14 @@ describe("a kernel that leaves in good order", { timeout: 60_000 }, () => {
     await at.remove();
   });
 
-  it("was told the trace that a call of another process belongs to", async () => {
+  it("received the trace context of another process's call", async () => {
     const traceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const answer = await guest.caller.call({ requestId: "traced", name: "echo", input: {} }, { traceParent });
     assert.equal(codeOf(answer), "");
     assert.ok(traces.includes(traceParent));
   });
 
-  it("leaves a client that shuts down meanwhile nothing to wait for", async () => {
+  it("does not make a client wait that shuts down at the same time", async () => {
     const leaving = new AbortController();
     const { link, caller } = await openLink(at, "leaving", { wordMs: 1 }, { signal: leaving.signal });
     leaving.abort();
@@ -271,7 +271,7 @@ describe("a kernel that leaves in good order", { timeout: 60_000 }, () => {
     await link.close();
   });
 
-  it("leaves open questions to be found at the next one, by whoever looked for them", async () => {
+  it("leaves pending approvals that waiting clients find at the next kernel", async () => {
     await writeFile(join(at.workspace, "asked"), "here");
     let looks = 0;
     let hasLeft = false;
@@ -291,7 +291,7 @@ describe("a kernel that leaves in good order", { timeout: 60_000 }, () => {
     assert.equal(await exists(join(at.workspace, "asked")), false);
   });
 
-  it("is no reason for the next one to take answers that only the one before took", async () => {
+  it("does not make its successor accept decisions that only the old configuration allowed", async () => {
     const other = await openLink(at, "other");
     await writeFile(join(at.home, "narthex.yaml"), "mcp: { elicitation: never }\n", { mode: 0o600 });
     const looking = other.caller.approvals.find(() => false, never);
@@ -326,7 +326,7 @@ describe("a kernel of another version", { timeout: 60_000 }, () => {
     await writeFile(kernel.home.paths.holder, JSON.stringify({ ...said, ...facts }));
   }
 
-  it("is refused if it speaks another protocol: the client is told the versions, and nothing is left behind", async () => {
+  it("is rejected if it speaks another protocol: the client is told the versions, and no process is left", async () => {
     await pretend({ version: VERSION, protocol: 99 });
     const records = kernel.recordCount();
     for (const more of [[], ["--http", "127.0.0.1:0"]]) {
@@ -340,7 +340,7 @@ describe("a kernel of another version", { timeout: 60_000 }, () => {
     assert.equal(kernel.recordCount(), records);
   });
 
-  it("is attached to if it speaks the same protocol, be it older or newer", async () => {
+  it("is used if it speaks the same protocol, whether older or newer", async () => {
     for (const version of ["0.0.1", "999.0.0"]) {
       await pretend({ version, protocol: WIRE_PROTOCOL });
       const { link, caller } = await openLink(at, "guest");

@@ -24,7 +24,7 @@ async function listeningOn(pid: number): Promise<string[]> {
     .map(([, address = ""]) => address);
 }
 
-test("serve listens on TCP, where it says", async (context) => {
+test("serve listens on TCP only at the configured address", async (context) => {
   const at = await createTestHome();
   context.after(() => at.remove());
   const { ready, child, stop } = await at.serve();
@@ -34,7 +34,7 @@ test("serve listens on TCP, where it says", async (context) => {
   assert.equal(await stop(), 0);
 });
 
-test("an embedding program listens on no TCP port, and its sockets answer", async (context) => {
+test("an embedding program listens on no TCP port, and its sockets respond", async (context) => {
   const at = await createTestHome();
   context.after(() => at.remove());
   const kernel = await createKernel({ data: at.home });

@@ -16,7 +16,7 @@ const CONFIGURATION = `timeouts: { idle_ms: 500 }
 secrets: { key: { env: TEST_ON_DEMAND_KEY } }
 `;
 
-describe("a kernel that a client starts", { timeout: 120_000 }, () => {
+describe("a kernel started by a client", { timeout: 120_000 }, () => {
   let at: TestHome;
   before(async () => {
     at = await createSharedHome();
@@ -39,7 +39,7 @@ describe("a kernel that a client starts", { timeout: 120_000 }, () => {
       times,
     });
 
-  it("says why it cannot be started, and the client says it on and ends", async () => {
+  it("reports why it cannot start, and the client repeats the reason and ends", async () => {
     await writeFile(join(at.home, "narthex.yaml"), "timeouts: { idle: 1 }\n", { mode: 0o600 });
     const { code, stdout, stderr } = await at.run(["mcp", "--workspace", at.workspace]);
     assert.deepEqual([code, stdout], [4, ""], stderr);
@@ -47,7 +47,7 @@ describe("a kernel that a client starts", { timeout: 120_000 }, () => {
     await writeFile(join(at.home, "narthex.yaml"), CONFIGURATION, { mode: 0o600 });
   });
 
-  it("is tried three times if it ends without a word, and the end of its log is shown", async () => {
+  it("is tried three times if it ends without a message, and the end of its log is shown", async () => {
     const program = join(at.root, "crashing.js");
     await writeFile(program, `process.stderr.write("it broke: attempt\\n"); process.exit(3);`);
     await assert.rejects(start(program), {
@@ -58,14 +58,14 @@ describe("a kernel that a client starts", { timeout: 120_000 }, () => {
     assert.equal(log.match(/it broke: attempt/g)?.length, 3);
   });
 
-  it("is not waited for without end", async () => {
+  it("is waited for with a time limit", async () => {
     const program = join(at.root, "sleeping.js");
     await writeFile(program, "setInterval(() => undefined, 1000);");
     await assert.rejects(start(program, { startMs: 100 }), { code: "KERNEL_UNREACHABLE", message: /in time$/ });
     await endKernels(() => kernelsOf(at.home));
   });
 
-  it("waits for a command that holds the home meanwhile", async () => {
+  it("waits for a command that holds the home", async () => {
     const child = spawn(process.execPath, ["--input-type=module", "--eval", HOLD_HOME, at.home], {
       cwd: import.meta.dirname,
       stdio: ["pipe", "pipe", "inherit"],
@@ -79,7 +79,7 @@ describe("a kernel that a client starts", { timeout: 120_000 }, () => {
     assert.equal(await client.leave(), 0);
   });
 
-  it("ends by itself after its last client, and not while one or a command is there", async () => {
+  it("ends by itself after its last client, and not while a client or a command is connected", async () => {
     const client = await startClient();
     const kernel = await holderOf(at);
     const watch = at.start(["watch"]);
@@ -96,7 +96,7 @@ describe("a kernel that a client starts", { timeout: 120_000 }, () => {
     assert.deepEqual([report["intact"], report["complete"]], [true, true]);
   });
 
-  it("has nothing of its client's environment, directory and descriptors", async () => {
+  it("inherits nothing of its client's environment, directory and descriptors", async () => {
     const env = {
       TEST_ON_DEMAND_KEY: "a secret value",
       TEST_LEAK: "leaked",
@@ -128,7 +128,7 @@ describe("a kernel that a client starts", { timeout: 120_000 }, () => {
     await at.ask(["stop"]);
   });
 
-  it("gives programs of a session the PATH of that session's client, and of no other", async () => {
+  it("gives programs of a session only that session's client's PATH", async () => {
     const directories = await Promise.all(["one", "two"].map((name) => makeProgram(at, name)));
     const clients = await Promise.all(
       directories.map((directory) => startClient({ PATH: `${directory}:relative:${at.workspace}:/usr/bin:/bin` })),
@@ -168,7 +168,7 @@ describe("two versions of narthex on one home", { timeout: 180_000 }, () => {
   const versionOfHolder = async (): Promise<string> =>
     textOf(parseObject(await readFile(join(at.home, "run/holder.json"), "utf8"))["version"]);
 
-  it("replace an older kernel in good order: a call that runs there finishes, and its client goes on", async () => {
+  it("replace an older kernel in order: a running call finishes, and its client continues", async () => {
     older = await connect("0.0.9");
     assert.equal(await versionOfHolder(), "0.0.9");
     const command = "echo begun > begun; while [ -e begun ]; do sleep 0.05; done; echo over";
@@ -204,7 +204,7 @@ describe("two versions of narthex on one home", { timeout: 180_000 }, () => {
     await Promise.all([newest, ...clients].map((client) => client.leave()));
   });
 
-  it("leave `serve` alone, which takes the home and whose version does not matter", async () => {
+  it("do not replace `serve`, which takes the home whatever its version", async () => {
     const serving = await at.serve();
     const clients = [older, ...(await Promise.all(["99.0.0", VERSION].map(connect)))];
     for (const client of clients) assert.match(await client.call("echo", { text: "hello" }), /hello/);

@@ -132,7 +132,7 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-test("a schema without a JSON Schema is refused as a declaration, with what to do", () => {
+test("rejects a schema without a JSON Schema as a declaration, with what to do", () => {
   const define = (inputSchema: object) => () => defineTool({ ...plain, name: "t", inputSchema, run: () => null });
   const refused: [object, RegExp][] = [
     [v.object({}), /^inputSchema: a schema of valibot has no JSON Schema of its own: wrap it in toStandardJsonSchema/],
@@ -160,7 +160,7 @@ test("a schema without a JSON Schema is refused as a declaration, with what to d
   );
 });
 
-test("the JSON Schema is what is declared, and is checked first; then the library's validator is", async () => {
+test("declares and checks the JSON Schema first, then runs the library's validator", async () => {
   const { inputSchema } = kernel.tools.get("with_zod")?.declaration ?? {};
   assert.ok(typeof inputSchema === "object");
   assert.deepEqual(inputSchema["required"], ["title", "due"]);
@@ -187,7 +187,7 @@ test("the JSON Schema is what is declared, and is checked first; then the librar
   assert.deepEqual([explained.answer, explained.code], ["deny", "INVALID_INPUT"]);
 });
 
-test("a validator that answers something else than the standard says lets nothing through", async () => {
+test("a validator with a non-standard result accepts nothing", async () => {
   for (const [name, , code, message] of BROKEN) {
     const { result } = (await session.callTool(`broken_${name}`, {})).response;
     assert.ok(result.case === "error", `${name}: ${result.case}`);
@@ -197,7 +197,7 @@ test("a validator that answers something else than the standard says lets nothin
   }
 });
 
-test("a tool's code is given what the library makes of the input, and rules what was sent", async () => {
+test("a tool's code gets the library's parsed input, and rules evaluate the original input", async () => {
   const zod = await session.call("with_zod", { title: "Milk", due: "2026-02-28" });
   assert.deepEqual(zod.raw, { id: 7, title: "Milk", note: "none" });
   assert.deepEqual(seen, [new Date("2026-02-28"), ["new"]]);
@@ -208,7 +208,7 @@ test("a tool's code is given what the library makes of the input, and rules what
   assert.equal((await session.call("meddling", { path: "changed" })).status, "denied");
 });
 
-test("an output that the library refuses is INVALID_OUTPUT, with its effects possible", async () => {
+test("an output that the library rejects is INVALID_OUTPUT, with effects possible", async () => {
   const { result } = (await session.call("lying", 1)).response;
   assert.ok(result.case === "error");
   const { errorCode, message } = result.value;

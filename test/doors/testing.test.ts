@@ -46,7 +46,7 @@ const script = () =>
   );
 
 describe("a kernel for tests", () => {
-  it("is a whole kernel, and leaves nothing behind when it is closed", async () => {
+  it("is a complete kernel, and leaves nothing behind when closed", async () => {
     await using own = await openTestKernel();
     const session = await own.session();
     assert.equal((await session.call("file_write", { path: "a.txt", content: "hello" })).status, "success");
@@ -60,7 +60,7 @@ describe("a kernel for tests", () => {
     await assert.rejects(() => openTestKernel({ tool: [] } as object), /did you mean tools\?/);
   });
 
-  it("tells the time by a clock that a test moves", async () => {
+  it("uses a clock that the test controls", async () => {
     const session = await kernel.session({ ttlMs: 60_000 });
     const { records } = await kernel.ledger.list({ session: session.id });
     assert.equal(records[0]?.time.toISOString(), "2026-01-01T00:00:00.000Z");
@@ -108,7 +108,7 @@ describe("a kernel for tests", () => {
     ],
   ];
   for (const [name, run] of ways) {
-    it(`runs a scripted model in ${name}, with a person who answers`, async () => {
+    it(`runs a scripted model in ${name}, with a scripted approver`, async () => {
       days.length = 0;
       const before = approver.requests.length;
       const model = script();
@@ -129,7 +129,7 @@ describe("a kernel for tests", () => {
     });
   }
 
-  it("has a model that fails when its script is over", async () => {
+  it("fails the model when its script is over", async () => {
     const model = createScriptedModel({ call: "echo", input: {} });
     const session = await kernel.session();
     const { end, error } = await runAgent({ session, model, messages: [{ role: "user", text: "?" }] });

@@ -177,7 +177,7 @@ describe("a client that vanishes while the kernel writes to it", { timeout: 300_
     assert.equal(served.serving.child.exitCode, null);
   });
 
-  it("of `watch` ends the command with 0 and without a word", async () => {
+  it("of `watch` ends the command with 0 and no message", async () => {
     const watching = served.at.start(["watch", "--json"]);
     let said = "";
     watching.stderr.on("data", (text: Buffer) => (said += text.toString()));

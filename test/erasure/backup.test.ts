@@ -51,7 +51,7 @@ describe("narthex backup and restore", { timeout: 240_000 }, () => {
     records.close();
   });
 
-  it("refuses what is no backup, a home that is not empty, and a backup that was changed", async () => {
+  it("rejects a file that is not a backup, a home that is not empty, and a changed backup", async () => {
     assert.equal(codeOf(await restore(at.workspace, join(at.root, "h1"), 20)), "BACKUP_INVALID");
     assert.equal(codeOf(await restore(backup, at.home, 4)), "INVALID_INPUT");
     const broken = join(at.root, "broken");
@@ -73,7 +73,7 @@ describe("narthex backup and restore", { timeout: 240_000 }, () => {
     );
   });
 
-  it("brings a backup back: the ledger verifies, and nothing that was given once is good a second time", async () => {
+  it("restores a backup: the ledger verifies, and nothing granted once can be used again", async () => {
     const home = join(at.root, "restored");
     await mkdir(home);
     const restored = await at.ask(["restore", backup, "--data", home], 0, { ownProcess: true });

@@ -27,7 +27,7 @@ describe("narthex erase", { timeout: 240_000 }, () => {
     );
   const verify = async (): Promise<JsonObject> => at.ask(["ledger", "verify"]);
 
-  it("says how it is used, and refuses what is no hash", async () => {
+  it("prints its usage, and rejects an invalid hash", async () => {
     const noReason = await at.ask(["erase", "00".repeat(32)], 2);
     assert.match(textOf(objectOf(noReason["error"])["message"]), /--reason/);
     await at.ask(["erase", "xyz", ...WHY], 2);
@@ -35,7 +35,7 @@ describe("narthex erase", { timeout: 240_000 }, () => {
     assert.equal(objectOf(unknown["error"])["code"], "CONTENT_NOT_FOUND");
   });
 
-  it("leaves nothing of content in any file of the home, with a kernel that runs", async () => {
+  it("removes content from every file of the home, with a running kernel", async () => {
     const serving = await at.serve();
     const { id } = await at.openSession();
     const call = (text: string): Promise<JsonObject> =>
@@ -68,7 +68,7 @@ describe("narthex erase", { timeout: 240_000 }, () => {
     assert.deepEqual(await findLeft(at.home, traces(INPUT, LARGE)), []);
   });
 
-  it("erases a session that has ended, without a kernel that runs", async () => {
+  it("erases an ended session without a running kernel", async () => {
     const { id } = await at.openSession();
     const input = `{"text":"${SECRET} of a session"}`;
     const requests = ["r1", "r2", "r3"];
@@ -81,7 +81,7 @@ describe("narthex erase", { timeout: 240_000 }, () => {
     assert.equal((await verify())["intact"], true);
   });
 
-  it("leaves no trace where pages were put together anew before", async () => {
+  it("leaves no trace in database pages that were merged before", async () => {
     const kernel = await createKernel({ data: at.home });
     const session = await kernel.session({ workspace: at.workspace });
     const inputs = Array.from({ length: 120 }, (_, number) => ({

@@ -13,7 +13,7 @@ const contentOf = (number: number): string => `content ${number} `.repeat(20_000
 const put = async (sessionId: string, stdin: string): Promise<string> =>
   String((await home.ask(["cas", "put", "-", "--session", sessionId], 0, { stdin }))["hash"]);
 
-test("collecting takes what only ended sessions had, and nothing that is given again or written meanwhile", async () => {
+test("collects only content of ended sessions, and nothing that is put or written meanwhile", async () => {
   const contents = Array.from({ length: 6 }, (_, number) => contentOf(number));
   const ended = await home.openSession();
   for (const content of contents) await put(ended.id, content);
@@ -42,4 +42,4 @@ test("collecting takes what only ended sessions had, and nothing that is given a
   await home.ask(["cas", "get", lost], 1);
 });
 
-test("afterwards the ledger is sound, with all that it refers to", () => kernel.assertSound());
+test("the ledger is sound afterwards, with all content that it refers to", () => kernel.assertSound());

@@ -35,14 +35,14 @@ test("every example runs, asserts and exits with 0", async () => {
   }
 });
 
-test("an example runs by its name on the pinned Node, whatever Node npm has, and says what it did", async () => {
+test("an example runs by its name on the pinned Node, whatever Node npm has, and prints what it did", async () => {
   const script = join(root, "scripts/example.mjs");
   const { stdout } = await run(process.execPath, [script, "first-call"]);
   assert.equal(stdout, "shout ended with success, the wrong input with error; the ledger has both\n");
   await assert.rejects(run(process.execPath, [script, "nope"]), { code: 2, stderr: /^examples: .*first-call/m });
 });
 
-test("a whole coding session is verified and replayed from its bundle, where there is no home at all", async () => {
+test("a whole coding session is verified and replayed from its bundle without a home", async () => {
   const env = { ...process.env, HOME: directory, NARTHEX_DATA: join(directory, "nowhere") };
   const ask = async (...words: string[]): Promise<JsonObject> => {
     const { stdout } = await run(process.execPath, [COMMAND, ...words, "--json"], { env, cwd: directory });
@@ -59,7 +59,7 @@ test("a whole coding session is verified and replayed from its bundle, where the
   assert.ok(!existsSync(join(directory, "nowhere")));
 });
 
-test("the code of the README and of the guides is an example, word for word", async () => {
+test("the code of the README and of the guides equals an example, word for word", async () => {
   const guides = (await readdir(join(root, "docs/guides"))).map((name) => join("docs/guides", name));
   const counts: [string, number][] = [];
   for (const page of ["README.md", ...guides]) {

@@ -41,23 +41,23 @@ describe("the guides, word for word", { timeout: 600_000 }, () => {
     if (process.getuid?.() === 0) await chown(path, 1000, 1000);
   }
 
-  it("a tool in Python and one in TypeScript are written, added, called and refused what is wrong", async () => {
+  it("a tool in Python and one in TypeScript are written, added, called and rejected with wrong input", async () => {
     assert.ok((await runGuide({ guide: guideAt("write-a-tool"), cwd: at.root, env })) >= 7);
   });
 
-  it("a tool in WebAssembly is written, added, called and bounded", async () => {
+  it("a tool in WebAssembly is written, added, called and limited", async () => {
     const cwd = join(at.root, "wasm");
     await makeWorkspace(cwd);
     assert.ok((await runGuide({ guide: guideAt("wasm"), cwd, env })) >= 6);
   });
 
-  it("functions become tools, for a kernel and for a home", async () => {
+  it("functions become tools of a kernel and of a home", async () => {
     const cwd = join(at.root, "functions");
     await mkdir(cwd);
     assert.ok((await runGuide({ guide: guideAt("generate"), cwd, env })) >= 4);
   });
 
-  it("a program in Python calls tools by gRPC, twice under one id, and does it once", async () => {
+  it("a program in Python calls tools by gRPC, twice under one id, with one effect", async () => {
     await makeWorkspace(join(at.root, "python-workspace"));
     const serving = await at.serve();
     const { host } = new URL(String(serving.ready["listen"]));
@@ -66,14 +66,14 @@ describe("the guides, word for word", { timeout: 600_000 }, () => {
     assert.equal(await serving.stop(), 0);
   });
 
-  it("clients are connected and disconnected again, and the hook answers in between", async () => {
+  it("clients are connected and disconnected again, and the hook responds in between", async () => {
     const { home, settings } = await settle("clients");
     await makeWorkspace(join(home, "project"));
     assert.ok((await runGuide({ guide: guideAt("clients"), cwd: home, env: settings })) >= 5);
     assert.deepEqual(await readdir(join(home, "project")), [".git"]);
   });
 
-  it("an agent of the AI SDK runs, is looked at and is permitted more", async () => {
+  it("an agent of the AI SDK runs, is inspected and gets more permissions", async () => {
     const { home, settings } = await settle("ai-sdk");
     // The example finds the package as it is built, and what other tests have compiled of it.
     const words = [process.execPath, ...beforeKernel()].map((word) => `"${word}"`).join(" ");
@@ -90,31 +90,31 @@ describe("the guides, word for word", { timeout: 600_000 }, () => {
     assert.ok((await runGuide({ guide: guideAt("proofs"), cwd: home, env: settings })) >= 3);
   });
 
-  it("an MCP server is configured, asked about, permitted and called", async () => {
+  it("an MCP server is configured, approved, permitted and called", async () => {
     const { home, settings } = await settle("mcp-servers");
     await makeWorkspace(join(home, "memory-workspace"));
     assert.ok((await runGuide({ guide: guideAt("mcp-servers"), cwd: fileURLToPath(ROOT), env: settings })) >= 4);
   });
 
-  it("a session is given a host, asked about, permitted and refused others", async () => {
+  it("a session gets a host, with approval, and is denied others", async () => {
     const { home, settings } = await settle("network");
     await makeWorkspace(join(home, "network-workspace"));
     assert.ok((await runGuide({ guide: guideAt("network"), cwd: home, env: settings })) >= 7);
   });
 
-  it("a client by hand calls a tool over MCP", async () => {
+  it("a client without a library calls a tool over MCP", async () => {
     const { home, settings } = await settle("mcp");
     await makeWorkspace(join(home, "by-hand"));
     assert.equal(await runGuide({ guide: guideAt("mcp"), cwd: home, env: settings }), 1);
   });
 
-  it("a session is replayed, a tool that lies is caught, and a bundle is verified without a home", async () => {
+  it("a session is replayed, a tool with a false declaration is caught, and a bundle is verified without a home", async () => {
     const { home, settings } = await settle("replay");
     await makeWorkspace(join(home, "replay-workspace"));
     assert.ok((await runGuide({ guide: guideAt("replay"), cwd: home, env: settings })) >= 5);
   });
 
-  it("content is erased and kept, and a home is backed up and restored", async () => {
+  it("content is erased and retained, and a home is backed up and restored", async () => {
     const { home, settings } = await settle("retention");
     assert.ok((await runGuide({ guide: guideAt("retention"), cwd: home, env: settings })) >= 7);
   });

@@ -28,11 +28,11 @@ const PIECES = [1, 63, 64, 1000, 1024, 2047, 2048, 2049, 65_536];
 const INPUTS = LENGTHS.map(input);
 const EXPECTED = b3sum(INPUTS);
 
-test("blake3 is b3sum at every length of the official vectors", () => {
+test("blake3 equals b3sum at every length of the official vectors", () => {
   for (const [index, bytes] of INPUTS.entries()) assert.equal(toHex(blake3(bytes)), EXPECTED[index], name(bytes));
 });
 
-test("both engines beneath blake3 are b3sum at every length, small or large", () => {
+test("both engines beneath blake3 equal b3sum at every length, small or large", () => {
   for (const [index, bytes] of INPUTS.entries()) {
     assert.equal(toHex(hashPortable(bytes)), EXPECTED[index], `portable, ${name(bytes)}`);
     assert.equal(hashNative(bytes).toString("hex"), EXPECTED[index], `native, ${name(bytes)}`);
@@ -42,7 +42,7 @@ test("both engines beneath blake3 are b3sum at every length, small or large", ()
   }
 });
 
-test("a stream is b3sum at every length, however it is cut", () => {
+test("a stream equals b3sum at every length, in any chunks", () => {
   for (const [index, bytes] of INPUTS.entries()) {
     for (const size of PIECES) {
       const stream = createBlake3();
@@ -52,7 +52,7 @@ test("a stream is b3sum at every length, however it is cut", () => {
   }
 });
 
-test("records are b3sum of their domain and themselves, by writer and verifier", () => {
+test("record hashes equal b3sum of their domain and bytes, by writer and verifier", () => {
   const expected = b3sum(INPUTS.map((record) => Buffer.concat([domain("narthex/record/v1"), record])));
   for (const [index, record] of INPUTS.entries()) {
     assert.equal(toHex(hashRecord(record)), expected[index], name(record));
@@ -60,7 +60,7 @@ test("records are b3sum of their domain and themselves, by writer and verifier",
   }
 });
 
-test("commitments, requests, tokens and random blocks are b3sum of their domain and parts", () => {
+test("commitments, requests, tokens and random blocks equal b3sum of their domain and parts", () => {
   const digest = blake3(utf8("digest"));
   const nonce = blake3(utf8("nonce"));
   const token = "ntx_ses_aaaaaaaaaaaaaaaaaaaa_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
@@ -87,7 +87,7 @@ test("commitments, requests, tokens and random blocks are b3sum of their domain 
   assert.equal(toHex(commitmentTo(digest, nonce)), expected[0]);
 });
 
-test("frozen digests are b3sum of what went into them", () => {
+test("frozen digests equal b3sum of their inputs", () => {
   const { content, record, commitment, request, token } = frozenDigests();
   const expected = b3sum([
     ...content.map(({ bytes }) => hex(bytes)),

@@ -7,13 +7,13 @@ import * as fc from "fast-check";
 
 const SEED = 20_200_608;
 
-test("RFC 8785, appendix B: what is no number of JSON is refused as there", () => {
+test("RFC 8785, appendix B: numbers that JSON cannot represent are rejected", () => {
   for (const bits of ["7fffffffffffffff", "7ff0000000000000", "fff0000000000000"]) {
     assert.throws(() => canonicalJson(double(bits)), JsonValueError, bits);
   }
 });
 
-test("RFC 8785, appendix B: numbers are written as there", () => {
+test("RFC 8785, appendix B: numbers are written as specified", () => {
   const samples: readonly (readonly [string, string])[] = [
     ["0000000000000000", "0"],
     ["8000000000000000", "0"],
@@ -46,7 +46,7 @@ test("RFC 8785, appendix B: numbers are written as there", () => {
   }
 });
 
-test("RFC 8785, 3.2.2 and 3.2.4: the example is written as there, to the byte", () => {
+test("RFC 8785, 3.2.2 and 3.2.4: the example is written to the byte", () => {
   const source = String.raw`{
     "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
     "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -61,7 +61,7 @@ test("RFC 8785, 3.2.2 and 3.2.4: the example is written as there, to the byte", 
   assert.equal(Buffer.from(canonicalJsonBytes(parseJson(source))).toString("hex"), bytes);
 });
 
-test("RFC 8785, 3.2.3: keys are sorted as there, by their UTF-16 code units", () => {
+test("RFC 8785, 3.2.3: keys are sorted by their UTF-16 code units", () => {
   const source = String.raw`{
     "\u20ac": "Euro Sign",
     "\r": "Carriage Return",
@@ -96,7 +96,7 @@ test("5,000 JSON values are written as `canonicalize` writes them", () => {
   );
 });
 
-test("5,000 objects whose keys are hard to sort are written as `canonicalize` writes them", () => {
+test("5,000 objects with keys that are hard to sort are written as `canonicalize` writes them", () => {
   // Around the surrogates UTF-16 order is not the order of code points; digits alone are put first by engines.
   const character = fc.constantFrom(
     "\ud83d\ude00",

@@ -54,7 +54,7 @@ test("every message of proto/narthex/v1 is compared", async () => {
   assert.deepEqual(await python.ask({ do: "types" }), SCHEMAS.map(({ name }) => name).sort());
 });
 
-describe("values of each message have the bytes that Python gives them, and Python reads ours", () => {
+describe("each message's values have Python's bytes, and Python reads ours", () => {
   for (const schema of SCHEMAS) {
     test(schema.name, async () => {
       const inits = fc.sample(anyMessage(schema), { numRuns: VALUES, seed: SEED });
@@ -77,7 +77,7 @@ describe("values of each message have the bytes that Python gives them, and Pyth
   }
 });
 
-test("the compiled encoder takes every message but those that are listed", () => {
+test("the compiled encoder supports every message except the listed ones", () => {
   const refused = SCHEMAS.filter((schema) => compiledEncoder(schema) === undefined).map(({ name }) => name);
   assert.deepEqual(refused, NOT_COMPILED);
 });

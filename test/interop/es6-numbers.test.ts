@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { es6Numbers } from "../../campaigns/es6-numbers.ts";
 
-test("a million doubles are written as the published checksum of the ES6 number sequence says", async () => {
+test("a million doubles have the published checksum of the ES6 number sequence", async () => {
   const { done, facts, failures } = await es6Numbers.run({ count: 1_000_000, seed: 0, progress: () => undefined });
   assert.deepEqual(failures, []);
   assert.equal(done, 1_000_000);

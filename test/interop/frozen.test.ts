@@ -40,14 +40,14 @@ const { requests, other_spellings, refused } = read<{
 }>("encoding/requests.json");
 const { rows } = read<{ rows: { index: number; record: string; content: string }[] }>("chain/ledger.json");
 
-test("frozen requests are decoded by protoc --decode, and what it prints is encoded to the same bytes again", () => {
+test("frozen requests are decoded by protoc --decode, and its output is encoded to the same bytes again", () => {
   for (const { name, hex } of requests) {
     const text = protocDecode("tool", "ToolRequest", hex);
     assert.equal(protocEncode("tool", "ToolRequest", text), hex, name);
   }
 });
 
-test("what protoc prints of frozen requests are their fields", async () => {
+test("the output of protoc for frozen requests shows their fields", async () => {
   const texts = requests.map(({ hex }) => protocDecode("tool", "ToolRequest", hex));
   const values = requests.map(({ fields }) => jsonOf(fields));
   const frozen = requests.map(({ hex }) => Buffer.from(hex, "hex").toString("base64"));
@@ -55,13 +55,13 @@ test("what protoc prints of frozen requests are their fields", async () => {
   assert.deepEqual(await python.ask({ do: "encode", type: "ToolRequest", values }), frozen);
 });
 
-test("other spellings mean to protoc what they mean here", () => {
+test("other spellings mean the same to protoc as here", () => {
   for (const { name, hex, canonical } of other_spellings) {
     assert.equal(protocEncode("tool", "ToolRequest", protocDecode("tool", "ToolRequest", hex)), canonical, name);
   }
 });
 
-test("protoc and Python refuse the refused requests, or why they take them is written down", async () => {
+test("protoc and Python reject the rejected requests, or the reason why they accept them is documented", async () => {
   const takenByPython = await python.ask<boolean[]>({
     do: "takes",
     type: "ToolRequest",

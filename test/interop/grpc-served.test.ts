@@ -34,13 +34,13 @@ test("a Python client is denied without a session, and for a tool outside its le
   assert.match(narrow.denied?.ruleId ?? "", /^kernel:/);
 });
 
-test("a Python client without a token is told so by the status", async () => {
+test("a Python client without a token gets the reason in the status", async () => {
   for (const method of ["ListTools", "ListSessions"]) {
     assert.equal(await python.ask({ do: "status_of", method, token: "wrong" }), "UNAUTHENTICATED", method);
   }
 });
 
-test("a Python client is told every problem of a bad input and of a bad request", async () => {
+test("a Python client gets every problem of a bad input and of a bad request", async () => {
   const input = await call(toolRequest(token, "bad-input", "hash", { dat: 1, data: 2 }));
   assert.equal(input.error?.errorCode, "INVALID_INPUT");
   assert.deepEqual(input.error?.violations?.map(({ field }) => field).sort(), ["dat", "data"]);
@@ -52,7 +52,7 @@ test("a Python client is told every problem of a bad input and of a bad request"
   );
 });
 
-test("a Python client echoes, and the answer's hash is that of the canonical input", async () => {
+test("a Python client echoes, and the response's hash is that of the canonical input", async () => {
   const value = { greeting: "grüße", list: [1, 2.5, null], deep: { b: true, a: "\u{1f600}" } };
   const { requestId, success } = await call(toolRequest(token, "echo", "echo", value));
   assert.equal(requestId, "echo");
@@ -62,7 +62,7 @@ test("a Python client echoes, and the answer's hash is that of the canonical inp
   assert.ok(tools.some(({ name }) => name === "echo"));
 });
 
-test("a Python client reads a result beyond the inline limit from the content store, and b3sum finds the answer's hash", async () => {
+test("a Python client reads a result beyond the inline limit from the content store, and b3sum confirms its hash", async () => {
   const value = { text: "ä".repeat(MAX_INLINE_RESULT_BYTES) };
   const { success } = await call(toolRequest(token, "big", "echo", value));
   assert.equal(success?.inlineResult, undefined);
@@ -74,7 +74,7 @@ test("a Python client reads a result beyond the inline limit from the content st
   assert.deepEqual(content, { hash, size, received: size, b3sum: hash });
 });
 
-test("a Python client puts content in pieces and gets the hash that b3sum gives it", async () => {
+test("a Python client puts content in pieces and gets the hash that b3sum computes", async () => {
   const text = "0123456789".repeat(300_000);
   const put = await python.ask<{ hash: string; size: number; b3sum: string }>({
     do: "put_content",
@@ -91,7 +91,7 @@ test("a Python client puts content in pieces and gets the hash that b3sum gives 
   assert.deepEqual({ received, b3sum }, { received: text.length, b3sum: put.hash });
 });
 
-test("a Python client makes 1,000 calls on one Session stream, each answered once and with its own result", async () => {
+test("a Python client makes 1,000 calls on one Session stream, each with exactly one response and its own result", async () => {
   const ids = Array.from({ length: 1000 }, (_, index) => `stream-${index}`);
   await python.ask({ do: "open_stream", name: "many" });
   const requests = ids.map((id, index) => toolRequest(token, id, index % 10 === 9 ? "nothing" : "echo", { id }));

@@ -41,19 +41,19 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-test("a Python client is denied what no rule permits", async () => {
+test("a Python client is denied a call that no rule permits", async () => {
   const { denied } = await python.ask<Answer>({ do: "call", request: toolRequest(token, "u", "unlisted", 1) });
   assert.equal(denied?.rationaleCode, "NO_MATCHING_RULE");
 });
 
-test("a Python client cancels a running call by leaving: CANCELLED for the client, and recorded as such", async () => {
+test("a Python client cancels a running call by disconnecting: CANCELLED for the client and in the ledger", async () => {
   await python.ask({ do: "begin", name: "left", request: toolRequest(token, "left", "wait_left", 1) });
   await left?.started;
   assert.equal(await python.ask({ do: "cancel", name: "left" }), "CANCELLED");
   assert.equal((await entryOf("left", "toolFailed")).code, "CANCELLED");
 });
 
-test("a Python client cancels a running call by a request: the call is answered with CANCELLED, and both are recorded", async () => {
+test("a Python client cancels a running call by a request: the call responds CANCELLED, and both are recorded", async () => {
   const running = toolRequest(token, "running", "wait_cancelled", 1);
   await python.ask({ do: "begin", name: "running", request: running });
   await cancelled?.started;
@@ -67,7 +67,7 @@ test("a Python client cancels a running call by a request: the call is answered 
   assert.deepEqual({ requestId, found }, { requestId: "running", found: true });
 });
 
-test("a Python client gets answers on a Session stream as they are ready, not in the order of its requests", async () => {
+test("a Python client gets responses on a Session stream as they are ready, not in the order of its requests", async () => {
   const ids = Array.from({ length: 100 }, (_, index) => `quick-${index}`);
   await python.ask({ do: "open_stream", name: "mixed" });
   await python.ask({ do: "send", name: "mixed", requests: [toolRequest(token, "first", "wait_streamed", 1)] });

@@ -54,7 +54,7 @@ describe("a verifier in Python that shares no code with ours", { timeout: 120_00
     return path;
   };
 
-  it("recomputes every hash, root, signature, hand-over and tile of a home", async () => {
+  it("recomputes every hash, root, signature, handover and tile of a home", async () => {
     const { ok } = await ask("home", home.path, home.verifierKey);
     assert.ok(ok !== undefined && Number(ok["records"]) > home.records && Number(ok["tiles"]) > 0);
     assert.ok(Number(ok["checkpoints"]) >= 4);
@@ -62,7 +62,7 @@ describe("a verifier in Python that shares no code with ours", { timeout: 120_00
     assert.match((await ask("home", home.path, "narthex/x+00000000+AAAA")).refused ?? "", /trusted key/);
   });
 
-  it("refuses a home in which a record was flipped, or a chain was rewritten with all of its hashes", async () => {
+  it("rejects a home with a flipped record, or with a chain rewritten with all of its hashes", async () => {
     const flipped = await tamper(home.path, (records) => {
       const row = rowsOf(records)[4];
       assert.ok(row !== undefined);
@@ -74,7 +74,7 @@ describe("a verifier in Python that shares no code with ours", { timeout: 120_00
     await Promise.all([flipped, rewritten].map(removeTampered));
   });
 
-  it("checks a proof of inclusion with the key alone, and refuses a changed one", async () => {
+  it("verifies an inclusion proof with the key alone, and rejects a changed one", async () => {
     assert.equal((await ask("inclusion", await file(inclusion), home.verifierKey)).ok?.["index"], 5);
     const lines = inclusion.split("\n");
     const changed = lines.with(1, `extra ${Buffer.from("another record").toString("base64")}`).join("\n");
@@ -84,7 +84,7 @@ describe("a verifier in Python that shares no code with ours", { timeout: 120_00
     assert.match((await ask("inclusion", await file(inclusion), rotated)).refused ?? "", /no signature by the key/);
   });
 
-  it("checks a proof of consistency with the key alone, and refuses a changed one", async () => {
+  it("verifies a consistency proof with the key alone, and rejects a changed one", async () => {
     const { ok } = await ask("consistency", await file(consistency), home.verifierKey);
     assert.ok(ok !== undefined && Number(ok["from"]) < Number(ok["to"]));
     const shorter = consistency.split("\n").toSpliced(1, 1).join("\n");

@@ -33,7 +33,7 @@ describe("hosts under the default rules", { timeout: 120_000 }, () => {
   });
   after(() => used.disposeAsync());
 
-  it("are asked about once, and remembered for the session", async () => {
+  it("need one approval, remembered for the session", async () => {
     const places = [first.place, second.place];
     const session = await at.open({ reads: places, sends: places });
     for (const path of ["/a", "/b"]) await session.ask("http_fetch", { url: `http://${first.place}${path}` });
@@ -43,7 +43,7 @@ describe("hosts under the default rules", { timeout: 120_000 }, () => {
     assert.deepEqual(asked.splice(0), ["http_fetch", "http_fetch"], "another host, and to send");
   });
 
-  it("are asked about once where the answer is a rule, in later sessions too", async () => {
+  it("need one approval for later sessions too if it is given as a rule", async () => {
     term = "rule";
     for (let round = 0; round < 2; round++) {
       const session = await at.open({ reads: [first.place, second.place] });
@@ -56,7 +56,7 @@ describe("hosts under the default rules", { timeout: 120_000 }, () => {
     assert.deepEqual(asked.splice(0), ["http_fetch"], "another host");
   });
 
-  it("that a redirect leads to are not covered by a yes to another", async () => {
+  it("reached by a redirect are not covered by an approval for another host", async () => {
     const places = [first.place, second.place];
     const session = await at.open({ reads: places });
     const before = second.requests.length;
@@ -66,7 +66,7 @@ describe("hosts under the default rules", { timeout: 120_000 }, () => {
     asked.length = 0;
   });
 
-  it("that a command names are asked about with it; others that it asks for are refused", async () => {
+  it("named by a command are approved with it; others that it requests are denied", async () => {
     const places = [first.place, second.place];
     const session = await at.open({ reads: places, sends: places });
     const curl = (place: string): string => `curl -sS -m 20 --noproxy "" http://${place}/`;

@@ -18,7 +18,7 @@ import { createAuthority, type TestAuthority } from "./test-authority.ts";
 const PASSWORD = "pass-word-of-the-forge";
 process.env["TEST_FORGE_PASSWORD"] = PASSWORD;
 
-describe("git, to a forge by https", { timeout: 240_000 }, () => {
+describe("git with a forge over https", { timeout: 240_000 }, () => {
   let at: NetworkKernel;
   let forge: TestServer;
   let authority: TestAuthority;
@@ -59,7 +59,7 @@ network:
   };
   const url = (): string => `https://${forge.place}/org/repo.git`;
 
-  it("clones, pushes and fetches with a credential that the sandbox never sees", async () => {
+  it("clones, pushes and fetches with a credential that is hidden from the sandbox", async () => {
     const session = await at.open({ reads: [forge.place], sends: [forge.place] });
     await git(session, "CLONE", [url(), "work"]);
     await session.ask("file_write", { path: "work/a.txt", content: "a\n" });
@@ -78,7 +78,7 @@ network:
     );
   });
 
-  it("does not tell the sandbox a credential that the forge quotes, nor keep it in the workspace", async () => {
+  it("hides a credential that the forge repeats from the sandbox and the workspace", async () => {
     const session = await at.open({ reads: [forge.place] });
     const basic = Buffer.from(`agent:${PASSWORD}`).toString("base64");
     for (const [path, expected] of [
@@ -101,7 +101,7 @@ network:
     }
   });
 
-  it("fetches with leave to read only, and does not push with it", async () => {
+  it("fetches with read permission only, and does not push with it", async () => {
     const session = await at.open({ reads: [forge.place] });
     await git(session, "CLONE", [url(), "reader"]);
     const { code } = await session.refused("git", {
@@ -113,7 +113,7 @@ network:
     assert.equal(code, "CAPABILITY_MISSING");
   });
 
-  it("asks nobody whose host was not named", async () => {
+  it("contacts no host that was not named", async () => {
     const session = await at.open({ reads: [forge.place], sends: [forge.place] });
     const { code, message } = await session.refused("git", { operation: "FETCH", args: ["origin"], cwd: "work" });
     assert.equal(code, "NETWORK_BLOCKED", message);
@@ -124,7 +124,7 @@ network:
     assert.equal(other, "CAPABILITY_MISSING");
   });
 
-  it("goes by https where a remote is one by ssh, or names a user", async () => {
+  it("uses https for a remote with an ssh address or a user name", async () => {
     const session = await at.open({ reads: [forge.place] });
     await git(session, "CLONE", [url().replace("//", "//agent@"), "named"]);
     const { code, message } = await session.refused("git", {
@@ -134,7 +134,7 @@ network:
     assert.deepEqual([code, /127\.0\.0\.1:443/.test(message)], ["CAPABILITY_MISSING", true], message);
   });
 
-  it("asks the gate, and so by https, where an address is one by ssh", async () => {
+  it("goes through the gate over https for an ssh address", async () => {
     const session = await at.open({ reads: ["127.0.0.1:443"] });
     for (const address of ["git@127.0.0.1:org/repo.git", "ssh://git@127.0.0.1/org/repo.git"]) {
       const answer = await session.ask("git", { operation: "CLONE", args: [address, "by-ssh"] });
@@ -143,7 +143,7 @@ network:
     assert.deepEqual(await session.egress(), ["GET 127.0.0.1:443 loopback 0", "GET 127.0.0.1:443 loopback 0"]);
   });
 
-  it("is one of many that a shell runs, without the credential", async () => {
+  it("works without the credential when a shell runs it among other programs", async () => {
     const session = await at.open({ reads: [forge.place], sends: [forge.place] });
     const answer = await session.ask("shell_exec", { command: `git ls-remote ${url()}; env`, network_access: true });
     const text = JSON.stringify(answer);

@@ -28,7 +28,7 @@ const ZONE: Readonly<Record<string, (query: DnsQuery) => Awaited<ReturnType<Para
   "rebind.test": ({ type, turn }) => (type === "A" ? [{ address: turn === 1 ? "198.51.100.1" : "127.0.0.1" }] : []),
 };
 
-describe("every spelling of an address inside, under a lease for every host", { timeout: 180_000 }, () => {
+describe("every spelling of an internal address, under a lease for every host", { timeout: 180_000 }, () => {
   let at: NetworkKernel;
   let port = 0;
   let reached = 0;
@@ -49,7 +49,7 @@ describe("every spelling of an address inside, under a lease for every host", { 
   });
   after(() => used.disposeAsync());
 
-  it("is refused to tools, and says of which class it is", async () => {
+  it("is denied to tools, and names its address class", async () => {
     const session = await at.open({ reads: ["*"], sends: ["*"] });
     const answers = await Promise.all(
       SPELLINGS.flatMap((host) =>
@@ -68,7 +68,7 @@ describe("every spelling of an address inside, under a lease for every host", { 
     assert.ok(refusals.length > 40 && refusals.every((line) => line.startsWith("refused GET ")), refusals.join("\n"));
   });
 
-  it("is refused to curl in the sandbox, by plain requests and by tunnels", async () => {
+  it("is denied to curl in the sandbox, by plain requests and by tunnels", async () => {
     const session = await at.open({ reads: ["*"], sends: ["*"] });
     const list = SPELLINGS.map((host) => `'${host}'`).join(" ");
     const curl = `curl -s -g -m 20 --noproxy "" -o /dev/null -w '%{http_code}/%{http_connect} '`;
@@ -85,7 +85,7 @@ describe("every spelling of an address inside, under a lease for every host", { 
     assert.ok((await session.egress()).every((line) => line.startsWith("refused ")));
   });
 
-  it("gains nothing by what is said to the gate in two ways, or without its word", async () => {
+  it("gains nothing by contradictory requests to the gate, or without its credential", async () => {
     const session = await at.open({ reads: ["allowed.test"], sends: ["allowed.test"] });
     const inside = `127.0.0.1:${port}`;
     const body = "GET / HTTP/1.1\\r\\nHost: inside\\r\\n\\r\\n";

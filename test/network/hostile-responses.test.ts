@@ -60,7 +60,7 @@ const ANSWERS: Readonly<Record<string, readonly [(response: ServerResponse) => v
   ],
 };
 
-describe("answers of a hostile server", { timeout: 180_000 }, () => {
+describe("responses of a hostile server", { timeout: 180_000 }, () => {
   let at: NetworkKernel;
   let server: TestServer;
   const used = new AsyncDisposableStack();
@@ -76,7 +76,7 @@ describe("answers of a hostile server", { timeout: 180_000 }, () => {
   after(() => used.disposeAsync());
 
   for (const [name, [, fetched, read]] of Object.entries(ANSWERS)) {
-    it(`end in a bound or in what can be read of them: ${name}`, async () => {
+    it(`end at a limit or with their readable part: ${name}`, async () => {
       const { session } = await at.open({ reads: [server.place] });
       const url = `http://${server.place}/${encodeURIComponent(name)}`;
       for (const [tool, expected] of [

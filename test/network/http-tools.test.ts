@@ -121,7 +121,7 @@ network: { secrets: { weather_key: ["${server.place}"], other_key: ["tools.test"
     return [code, server.requests.length - count];
   }
 
-  it("are refused by the command for effects of their own, and for an endpoint that cannot be asked", async () => {
+  it("are rejected by the command with effects of their own, or with an unusable endpoint", async () => {
     const effects = await home.ask(["tools", "add", await write(manifest("bad", { effects: [] }))], 1);
     assert.match(JSON.stringify(effects["error"]), /follows from the endpoint/);
     const file = await write(manifest("bad", {}, { url: "file:///etc/passwd" }));
@@ -130,7 +130,7 @@ network: { secrets: { weather_key: ["${server.place}"], other_key: ["tools.test"
     assert.match(String(scheme["message"]), /must begin with http/);
   });
 
-  it("are added by the command, with their endpoint as part of what is hashed", async () => {
+  it("are added by the command, with their endpoint as part of the definition hash", async () => {
     const [tool = {}] = objectsOf(added["tools"]);
     assert.deepEqual(
       [tool["source"], tool["endpoint"], tool["effects"], tool["secrets"], tool["files"]],
@@ -143,7 +143,7 @@ network: { secrets: { weather_key: ["${server.place}"], other_key: ["tools.test"
     await assert.rejects(storeTool(join(home.home, "tools"), other, { replace: false }), /is another one/);
   });
 
-  it("are sent their input by POST, with request id, time left, idempotency key and secret", async () => {
+  it("get their input by POST, with request id, remaining time, idempotency key and secret", async () => {
     const answer = await session.session.call("weather", INPUT, { requestId: "r é/1" });
     assert.deepEqual([answer.raw, answer.metadata.labels], [{ celsius: 21.5 }, ["untrusted"]]);
     const { line, headers } = server.requests.at(-1) ?? assert.fail();
@@ -159,14 +159,14 @@ network: { secrets: { weather_key: ["${server.place}"], other_key: ["tools.test"
     assert.deepEqual([other["x-key"], other.authorization], [SECRET, undefined]);
   });
 
-  it("do not give their secret away, even if the server says it", async () => {
+  it("do not expose their secret, even if the server repeats it", async () => {
     answers = [(response, request) => response.end(JSON.stringify({ celsius: 1, ...request.headers }))];
     const answer = JSON.stringify(await session.ask("weather", INPUT));
     assert.doesNotMatch(answer, /s3cret/);
     assert.match(answer, /\[secret weather_key\]/);
   });
 
-  it("are asked again only where nothing can happen twice", async () => {
+  it("are retried only where nothing can happen twice", async () => {
     assert.deepEqual(await ending("weather", json("", 503, { "retry-after": "0" })), ["success", 2]);
     assert.deepEqual(await ending("weather", json("", 503)), ["UPSTREAM_ERROR", 1]);
     assert.deepEqual(await ending("weather", (response) => void response.destroy()), ["UPSTREAM_ERROR", 1]);
@@ -177,7 +177,7 @@ network: { secrets: { weather_key: ["${server.place}"], other_key: ["tools.test"
     assert.equal(new Set(keys).size, 1);
   });
 
-  it("are held to what they promise", async () => {
+  it("must fit their declaration", async () => {
     const wrong: readonly (readonly [string, Answer])[] = [
       ["INVALID_OUTPUT", json("<html>")],
       ["INVALID_OUTPUT", json("")],
@@ -190,7 +190,7 @@ network: { secrets: { weather_key: ["${server.place}"], other_key: ["tools.test"
     for (const [code, answer] of wrong) assert.deepEqual(await ending("weather", answer), [code, 1], code);
   });
 
-  it("end at their time, whether the server says nothing or never ends", async () => {
+  it("end at their time-out, whether the server is silent or endless", async () => {
     assert.deepEqual(await ending("hasty", () => undefined), ["TIMEOUT", 1]);
     assert.deepEqual(await ending("hasty", (response) => void response.write('{"cel')), ["TIMEOUT", 1]);
   });
@@ -201,7 +201,7 @@ network: { secrets: { weather_key: ["${server.place}"], other_key: ["tools.test"
     assert.equal(elsewhere.requests.length, 0);
   });
 
-  it("are not asked for a session whose lease does not name their host, or not its port", async () => {
+  it("are not called for a session whose lease lacks their host or port", async () => {
     const count = server.requests.length;
     for (const sends of [[], ["tools.test"], [`127.0.0.1:${server.port + 1}`]]) {
       const { code } = await (await at.open({ sends })).refused("weather", INPUT);
@@ -212,7 +212,7 @@ network: { secrets: { weather_key: ["${server.place}"], other_key: ["tools.test"
     assert.equal(server.requests.length, count);
   });
 
-  it("reach an address of this machine by their own endpoint's address alone", async () => {
+  it("reach a local address only if it is their own endpoint", async () => {
     const anywhere = await at.open({ sends: ["*"], reads: ["*"] });
     await anywhere.ask("weather", INPUT);
     const count = server.requests.length;
@@ -224,7 +224,7 @@ network: { secrets: { weather_key: ["${server.place}"], other_key: ["tools.test"
     assert.equal(server.requests.length, count);
   });
 
-  it("fail with the reason, and send nothing, if their secret may not go there", async () => {
+  it("fail with the reason, and send nothing, if their secret is not allowed there", async () => {
     const count = server.requests.length;
     for (const [tool, secret] of [
       ["keyless", "other_key"],

@@ -5,7 +5,7 @@ import { createNetworkKernel, type NetworkKernel, startServer, type TestServer }
 import { createNpmRegistry, createPythonIndex } from "./registries.ts";
 import { createAuthority, type TestAuthority } from "./test-authority.ts";
 
-describe("what people install with, in the sandbox", { timeout: 240_000 }, () => {
+describe("installers in the sandbox", { timeout: 240_000 }, () => {
   let at: NetworkKernel;
   let authority: TestAuthority;
   let npm: TestServer;
@@ -33,7 +33,7 @@ describe("what people install with, in the sandbox", { timeout: 240_000 }, () =>
     return [answer["exit_code"], textOf("stdout") + textOf("stderr"), await session.egress()];
   }
 
-  it("npm installs from a registry that is granted, and from no other", async () => {
+  it("npm installs only from a granted registry", async () => {
     const script = `mkdir -p app && cd app && npm init -y >/dev/null && npm install --registry http://${npm.place}/ --no-audit --no-fund --fetch-retries 0 greeting && node -p 'require("greeting")'`;
     const [code, out, egress] = await run(script, [npm.place]);
     assert.deepEqual([code, /hello from the registry/.test(out)], [0, true], out);
@@ -43,7 +43,7 @@ describe("what people install with, in the sandbox", { timeout: 240_000 }, () =>
     assert.match(said, /403|E403|NETWORK_BLOCKED/);
   });
 
-  it("pip installs from an index that is granted", async () => {
+  it("pip installs from a granted index", async () => {
     const [code, out] = await run(
       `/usr/bin/python3 -m pip download --no-deps --no-build-isolation --no-binary :all: -q -d wheels --trusted-host 127.0.0.1 --index-url http://${python.place}/simple/ greeting==1.0.0; ls wheels`,
       [python.place],
@@ -51,12 +51,12 @@ describe("what people install with, in the sandbox", { timeout: 240_000 }, () =>
     assert.match(out, /greeting-1\.0\.0\.tar\.gz/, `${String(code)} ${out}`);
   });
 
-  it("curl speaks TLS through a tunnel, to the host that it asked for", async () => {
+  it("curl speaks TLS through a tunnel to the requested host", async () => {
     const [code, out, egress] = await run(`curl -sS -k -m 20 https://${secure.place}/`, [secure.place]);
     assert.deepEqual([code, out, egress], [0, "by TLS", [`CONNECT ${secure.place} loopback 0`]]);
   });
 
-  it("curl finds no tunnel with leave to read only", async () => {
+  it("curl gets no tunnel with read permission only", async () => {
     const session = await at.open({ reads: [secure.place] });
     const { code } = await session.refused("shell_exec", {
       command: `no_proxy= NO_PROXY= curl -sS -k -m 20 https://${secure.place}/`,

@@ -133,7 +133,7 @@ describe("operations of an OpenAPI description", { timeout: 180_000 }, () => {
   });
   after(() => used.disposeAsync());
 
-  it("are added as tools that count as those of an MCP server do", () => {
+  it("are added as tools with the effects of an MCP server's", () => {
     const tools = objectsOf(added["tools"]);
     assert.deepEqual(
       tools.map(({ tool }) => tool),
@@ -144,7 +144,7 @@ describe("operations of an OpenAPI description", { timeout: 180_000 }, () => {
     }
   });
 
-  it("are asked as they are described: path, query, headers and body, with their key", async () => {
+  it("are requested as described: path, query, headers and body, with their key", async () => {
     const listed = await session.session.call("list_pets", { tags: ["a b", "c&d"], limit: 2, "X-Trace": "t" });
     assert.deepEqual(
       [listed.raw, listed.metadata.labels],
@@ -162,7 +162,7 @@ describe("operations of an OpenAPI description", { timeout: 180_000 }, () => {
     assert.equal(first, `GET ${server.place} loopback 200`);
   });
 
-  it("take only what their schemas allow, named schemas too", async () => {
+  it("accept only input that fits their schemas, including named schemas", async () => {
     const count = server.requests.length;
     for (const [tool, input] of [
       ["list_pets", { limit: 101 }],
@@ -177,7 +177,7 @@ describe("operations of an OpenAPI description", { timeout: 180_000 }, () => {
     assert.equal(server.requests.length, count);
   });
 
-  it("stay where they are, whatever a value holds", async () => {
+  it("keep their address, whatever a value contains", async () => {
     for (const petId of ["..", ".", ""]) {
       assert.equal((await session.refused("delete_pet", { petId })).code, "INVALID_INPUT", petId);
     }
@@ -193,7 +193,7 @@ describe("operations of an OpenAPI description", { timeout: 180_000 }, () => {
     assert.equal(code, "INVALID_INPUT");
   });
 
-  it("are refused with every problem where they cannot be asked, and nothing is fetched for them", async () => {
+  it("are rejected with every problem if they cannot be called, without any request", async () => {
     const url = `http://${server.place}/v1`;
     const one = (operation: JsonObject): JsonObject =>
       petStore(url, { "/odd": { get: { operationId: "odd", responses: {}, ...operation } } });

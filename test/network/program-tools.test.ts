@@ -99,7 +99,7 @@ describe("programs that were added as tools", { timeout: 180_000 }, () => {
   });
   after(() => used.disposeAsync());
 
-  it("say in their manifest whom they ask, which is shown to whoever adds them", async () => {
+  it("declare their hosts in the manifest, which is shown before they are added", async () => {
     const [tool] = objectsOf(shown["tools"]);
     assert.deepEqual([tool?.["effects"], tool?.["hosts"]], [["net_read"], [`127.0.0.1:${server.port}`]]);
     for (const [capabilities, problem] of [
@@ -112,7 +112,7 @@ describe("programs that were added as tools", { timeout: 180_000 }, () => {
     }
   });
 
-  it("reach their hosts through the gate, and what they answer is untrusted and in the ledger", async () => {
+  it("reach their hosts through the gate, and their output is untrusted and in the ledger", async () => {
     const session = await at.open({ reads: [server.place], sends: [server.place] });
     const read = await session.session.call("reader", { url: `http://${server.place}/` });
     assert.deepEqual([read.raw, read.metadata.labels], [{ said: "first GET" }, ["untrusted"]]);
@@ -126,7 +126,7 @@ describe("programs that were added as tools", { timeout: 180_000 }, () => {
     ]);
   });
 
-  it("reach nobody they did not name, send nothing they did not declare, and nothing without a right", async () => {
+  it("reach no undeclared host, send nothing undeclared, and send nothing without a capability", async () => {
     const places = [server.place, other.place];
     const session = await at.open({ reads: places, sends: places });
     for (const [tool, input] of [

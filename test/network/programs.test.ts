@@ -36,20 +36,20 @@ describe("programs in the sandbox", { timeout: 240_000 }, () => {
   });
   after(() => used.disposeAsync());
 
-  it("find nothing where the network was not asked for", async () => {
+  it("have no network unless it was requested", async () => {
     const session = await at.open({ reads: [server.place], sends: [server.place] });
     const [code, out] = await run(session, `curl -s -m 5 http://${server.place}/`, { network_access: false });
     assert.deepEqual([code, out], [7, ""]);
     assert.equal((await session.egress()).length, 0);
   });
 
-  it("are refused the network where no host is granted", async () => {
+  it("are denied the network if no host is granted", async () => {
     const session = await at.open({});
     const { code } = await session.refused("shell_exec", { command: "true", network_access: true });
     assert.equal(code, "CAPABILITY_MISSING");
   });
 
-  it("reach a host that is granted, by the proxy that is set for them", async () => {
+  it("reach a granted host by the proxy that is configured for them", async () => {
     const session = await at.open({ reads: [server.place], sends: [server.place] });
     assert.deepEqual(await run(session, `curl -sS -m 20 -x "$http_proxy" --noproxy "" http://${server.place}/a`), [
       0,
@@ -58,7 +58,7 @@ describe("programs in the sandbox", { timeout: 240_000 }, () => {
     assert.deepEqual(await session.egress(), [`GET ${server.place} loopback 200`]);
   });
 
-  it("can send only with leave to send", async () => {
+  it("can send only with send permission", async () => {
     const session = await at.open({ reads: [server.place] });
     const command = `curl -sS -m 20 -x "$http_proxy" --noproxy "" -d x http://${server.place}/a; curl -sS -m 20 -x "$http_proxy" --noproxy "" http://${server.place}/b`;
     const before = server.requests.length;
@@ -71,7 +71,7 @@ describe("programs in the sandbox", { timeout: 240_000 }, () => {
     );
   });
 
-  it("are told which host was refused, and the call goes on", async () => {
+  it("are told which host was denied, and the call continues", async () => {
     const session = await at.open({ reads: [server.place], sends: [server.place] });
     const [code, out] = await run(session, 'curl -sS -m 20 http://example.com/; echo "and on"');
     assert.equal(code, 0);
@@ -79,7 +79,7 @@ describe("programs in the sandbox", { timeout: 240_000 }, () => {
     assert.deepEqual(await session.egress(), ["refused GET example.com:80 host"]);
   });
 
-  it("have no route but the gate: no name, no address, no other port of the loopback", async () => {
+  it("have no route except the gate: no name, no address, no other loopback port", async () => {
     const session = await at.open({ reads: [server.place], sends: [server.place] });
     const [, out] = await run(
       session,
@@ -90,7 +90,7 @@ describe("programs in the sandbox", { timeout: 240_000 }, () => {
     assert.equal((await session.egress()).length, 0);
   });
 
-  it("open no unix socket of their own, also not by way of what hands their requests on", async () => {
+  it("can open no unix socket of their own, even through a program that forwards requests", async () => {
     const session = await at.open({ reads: [server.place], sends: [server.place] });
     const [, out] = await run(
       session,
@@ -101,7 +101,7 @@ describe("programs in the sandbox", { timeout: 240_000 }, () => {
     assert.doesNotMatch(out, /socket:/);
   });
 
-  it("send nothing past the gate: no datagram, no raw packet, no other family", async () => {
+  it("send nothing past the gate: no datagram, no raw packet, no other address family", async () => {
     const session = await at.open({ reads: [server.place], sends: [server.place] });
     const [, out] = await run(
       session,
@@ -117,7 +117,7 @@ describe("programs in the sandbox", { timeout: 240_000 }, () => {
     );
   });
 
-  it("listen for nobody outside", async () => {
+  it("accept no connections from outside", async () => {
     const session = await at.open({ reads: [server.place], sends: [server.place] });
     const port = 20_000 + Math.floor(Math.random() * 10_000);
     const running = run(
@@ -134,7 +134,7 @@ describe("programs in the sandbox", { timeout: 240_000 }, () => {
     assert.deepEqual(await running, [0, "listened"]);
   });
 
-  it("say the call's own word, or are not heard", async () => {
+  it("are rejected without the call's own credential", async () => {
     const session = await at.open({ reads: [server.place], sends: [server.place] });
     const [, out] = await run(
       session,
@@ -143,7 +143,7 @@ describe("programs in the sandbox", { timeout: 240_000 }, () => {
     assert.equal(out, "407");
   });
 
-  it("leave no way out behind them", async () => {
+  it("leave no network access behind", async () => {
     const session = await at.open({ reads: [server.place], sends: [server.place] });
     const [, out] = await run(session, 'printf %s "$http_proxy"');
     assert.match(out, /^http:\/\/narthex:[\w-]{32}@127\.0\.0\.1:3128$/);

@@ -25,7 +25,7 @@ function messageOf({ result }: ToolResponse): string {
   return result.case === "error" || result.case === "denied" ? result.value.message : "";
 }
 
-describe("providers that the configuration names", { timeout: 120_000 }, () => {
+describe("configured providers", { timeout: 120_000 }, () => {
   let at: NetworkKernel;
   let model: ModelServer;
   let searxng: Awaited<ReturnType<typeof startSearxngServer>>;
@@ -95,7 +95,7 @@ inference:
     ["claude", "x-api-key"],
     ["gemini", "x-goog-api-key"],
   ] as const) {
-    it(`answer by ${provider}'s format, shown a key that nobody else sees`, async () => {
+    it(`respond in ${provider}'s format and receive a key that stays hidden elsewhere`, async () => {
       const session = await at.open(rights({ inference_tokens: 1000, cost_units: 1000 }));
       const { raw, response } = await ask(session, provider);
       assert.equal(response.result.case, "success", messageOf(response));
@@ -111,7 +111,7 @@ inference:
     });
   }
 
-  it("are not asked by a session without the right, for nothing, or beyond the budget of tokens", async () => {
+  it("are not called by a session without the capability, for an empty request, or beyond the token budget", async () => {
     const none = await at.open({});
     const { result } = (await ask(none, "open")).response;
     assert.equal(result.case === "denied" && result.value.rationaleCode, "CAPABILITY_MISSING");
@@ -122,7 +122,7 @@ inference:
     assert.equal(zero.case === "error" && zero.value.errorCode, "INVALID_INPUT");
   });
 
-  it("say when to come back", async () => {
+  it("report when to retry", async () => {
     const session = await at.open(rights({ inference_tokens: 1000, cost_units: 1000 }));
     refusal = { status: 429, headers: { "retry-after": "7" }, body: "{}" };
     for (const provider of ["open", "claude", "gemini"]) {
@@ -137,7 +137,7 @@ inference:
     assert.deepEqual([left?.inference_tokens, left?.cost_units], [1000, 1000], "nothing was spent");
   });
 
-  it("that fail are retryable only if nothing was sent, or the provider says that it has not begun", async () => {
+  it("that fail are retryable only if nothing was sent, or the provider says that it has not started", async () => {
     const session = await at.open(rights());
     const begun = openaiStream({ ...ANSWER, stop: "stop" }).slice(0, -80);
     const cases: readonly (readonly [string, ModelReply | undefined, string, boolean])[] = [
@@ -162,7 +162,7 @@ inference:
     refusal = undefined;
   });
 
-  it("are given prompts that lie in the content store, by their hash, and only a session's own", async () => {
+  it("get prompts from the content store by their hash, and only a session's own", async () => {
     const session = await at.open(rights());
     const other = await at.open(rights());
     const text = Buffer.from("Only one session knows this prompt.");
@@ -193,7 +193,7 @@ inference:
     for (const { record } of records) assert.equal(Buffer.from(record).indexOf(text), -1);
   });
 
-  it("are never overspent by calls at once, and what is cancelled counts as spent", async () => {
+  it("are never overspent by concurrent calls, and cancelled calls count as spent", async () => {
     const session = await at.open(rights({ inference_tokens: 250, cost_units: 400 }));
     const before = model.requests.length;
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask(session, "open")));
@@ -218,7 +218,7 @@ inference:
     assert.deepEqual([after?.inference_tokens, after?.cost_units], [250 - done * 18 - 54, 400 - done * 25 - 104]);
   });
 
-  it("find what is searched for, with a key where one is needed", async () => {
+  it("return search results, with a key where one is needed", async () => {
     const places = [searxng.url, brave.url].map((url) => new URL(url).host);
     const session = await at.open({ reads: places });
     for (const provider of ["own", "brave"]) {

@@ -35,7 +35,7 @@ unless {
 permit(principal, action, resource);
 `;
 
-describe("rules for models, and tools that see no files", { timeout: 120_000 }, () => {
+describe("rules for models, and tools without file access", { timeout: 120_000 }, () => {
   let at: NetworkKernel;
   let server: TestServer;
   let asked: () => number;
@@ -90,7 +90,7 @@ inference:
     assert.equal((await unbounded.refused("inference", own)).code, "OTHER_MODEL", "no budget is no 950 left");
   });
 
-  it("find no file by any address, by any redirect, or from within a page", async () => {
+  it("reach no file by any address, by any redirect, or from within a page", async () => {
     const session = await at.open({ reads: [server.place] });
     for (const tool of ["http_fetch", "web_fetch"]) {
       const direct = await session.refused(tool, { url: `file://${at.workspace}/secret.txt` });
@@ -103,7 +103,7 @@ inference:
     assert.ok(!JSON.stringify(page).includes(MARK));
   });
 
-  it("are given no file by the kernel either, and declare none", async () => {
+  it("get no file from the kernel either, and declare none", async () => {
     const { refused } = await at.open({ reads: [server.place] });
     const { code, message } = await refused("prying", {});
     assert.deepEqual([code, message.includes(MARK)], ["UNDECLARED_EFFECT", false], message);

@@ -16,7 +16,7 @@ async function filesBelow(directory: string): Promise<string[]> {
 }
 
 describe("a secret that a call names", { timeout: 120_000 }, () => {
-  it("is its name to whoever is asked, to a repeat and to the ledger, and stands in no file", async () => {
+  it("appears only by name in approvals, repeats and the ledger, and is stored in no file", async () => {
     await using server = await startServer((request, response) => response.end(JSON.stringify(request.headers)));
     const asked: string[] = [];
     await using at = await createNetworkKernel({

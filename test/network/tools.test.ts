@@ -32,20 +32,20 @@ network: { secrets: { forge_token: ["127.0.0.1:${server.port}"] } }
   });
   after(() => used.disposeAsync());
 
-  it("do not leave for a session that was given no host", async () => {
+  it("are denied for a session without hosts", async () => {
     const { refused } = await at.open({});
     const { code, message } = await refused("http_fetch", { url: `http://${server.place}/` });
     assert.equal(code, "CAPABILITY_MISSING", message);
   });
 
-  it("reach a host that is granted, and are in the ledger with host, port, method, bytes and class", async () => {
+  it("reach a granted host, and are in the ledger with host, port, method, bytes and class", async () => {
     const session = await at.open({ reads: [server.place] });
     const answer = await session.ask("http_fetch", { url: `http://${server.place}/hello` });
     assert.deepEqual([answer["status"], answer["body"]], [200, "hello"]);
     assert.deepEqual(await session.egress(), [`GET ${server.place} loopback 200`]);
   });
 
-  it("do not follow a redirect to what is not granted", async () => {
+  it("do not follow a redirect to a host that is not granted", async () => {
     const session = await at.open({ reads: [server.place] });
     const { code, message } = await session.refused("http_fetch", { url: `http://${server.place}/away` });
     assert.equal(code, "NETWORK_BLOCKED", message);
@@ -55,13 +55,13 @@ network: { secrets: { forge_token: ["127.0.0.1:${server.port}"] } }
     ]);
   });
 
-  it("do not reach a loopback that only a pattern would cover", async () => {
+  it("do not reach a loopback address through a pattern", async () => {
     const session = await at.open({ reads: ["*"] });
     const { code, message } = await session.refused("http_fetch", { url: `http://${server.place}/hello` });
     assert.deepEqual([code, /loopback/.test(message)], ["NETWORK_BLOCKED", true], message);
   });
 
-  it("carry a secret by its name, which nobody gets to see", async () => {
+  it("send a secret by its name without exposing its value", async () => {
     const session = await at.open({ reads: [server.place] });
     const headers = [{ name: "authorization", value: { $secret: "forge_token" }, prefix: "Bearer " }];
     const answer = await session.ask("http_fetch", { url: `http://${server.place}/echo`, headers });
@@ -73,7 +73,7 @@ network: { secrets: { forge_token: ["127.0.0.1:${server.port}"] } }
     assert.equal(code, "INVALID_INPUT");
   });
 
-  it("read a page as Markdown, which is untrusted", async () => {
+  it("return a page as untrusted Markdown", async () => {
     const session = await at.open({ reads: [server.place] });
     const answer = await session.ask("web_fetch", { url: `http://${server.place}/page` });
     assert.match(String(answer["content"]), /a link/);
@@ -83,7 +83,7 @@ network: { secrets: { forge_token: ["127.0.0.1:${server.port}"] } }
     assert.deepEqual(found?.session.labels, ["untrusted"]);
   });
 
-  it("end with the budget of bytes", async () => {
+  it("end at the budget of bytes", async () => {
     const session = await at.open({ reads: [server.place], more: { budgets: { network_bytes: 300 } } });
     await session.ask("http_fetch", { url: `http://${server.place}/hello` });
     const { code, message } = await session.refused("http_fetch", { url: `http://${server.place}/hello` });

@@ -10,7 +10,7 @@ function remake(proto: FileDescriptorProto): FileDescriptorProto {
   return runInThisContext(`(${messageLiteral(proto)})`) as FileDescriptorProto;
 }
 
-test("a file's descriptor that was written as code has the same encoding", () => {
+test("a file descriptor written as code has the same encoding", () => {
   for (const { file } of [ToolRequestSchema, KernelService, AdminService, RecordSchema]) {
     assert.deepEqual(
       toBinary(FileDescriptorProtoSchema, remake(file.proto)),
@@ -20,7 +20,7 @@ test("a file's descriptor that was written as code has the same encoding", () =>
   }
 });
 
-test("messages described by it have the same fields, defaults and presence", () => {
+test("messages it describes have the same fields, defaults and presence", () => {
   const registry = createFileRegistry(remake(ToolRequestSchema.file.proto), () => undefined);
   for (const schema of [ToolRequestSchema, ToolResponseSchema]) {
     const remade = registry.getMessage(schema.typeName);
@@ -29,7 +29,7 @@ test("messages described by it have the same fields, defaults and presence", () 
   }
 });
 
-test("a value that is no part of a descriptor is refused", () => {
+test("rejects a value that is not part of a descriptor", () => {
   assert.throws(() => messageLiteral({ value: 1n }), /cannot be written as code: 1/);
 });
 

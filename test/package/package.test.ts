@@ -47,7 +47,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
 
   const inPackage = (...path: readonly string[]): string => join(at.folder, "node_modules/narthex", ...path);
 
-  it("holds what it needs, and no source, test or map", async () => {
+  it("contains all needed files, and no source, test or map", async () => {
     const { output } = await runCommand("tar", ["--list", "--file", at.tarball]);
     const files = output
       .trim()
@@ -84,7 +84,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     );
   });
 
-  it("says nothing of the machine that built it, and holds no secret", async () => {
+  it("contains no name of the build machine and no secret", async () => {
     const files = (await readdir(inPackage(), { recursive: true, withFileTypes: true })).filter((file) =>
       file.isFile(),
     );
@@ -95,7 +95,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     }
   });
 
-  it("names the license of all code in it that is not ours", async () => {
+  it("names the license of all third-party code in it", async () => {
     const notices = await readFile(inPackage("dist/third-party-notices.txt"), "utf8");
     for (const name of [
       "@bufbuild/protobuf",
@@ -108,7 +108,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     }
   });
 
-  it("needs nothing installed beside it but native code, and brings no Node", async () => {
+  it("needs nothing beside it but native code, and includes no Node", async () => {
     const manifest = JSON.parse(await readFile(inPackage("package.json"), "utf8")) as Record<string, object>;
     assert.deepEqual(Object.keys(manifest["dependencies"] ?? {}), [
       "@cedar-policy/cedar-wasm",
@@ -127,7 +127,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.deepEqual(own.peerDependencies, {});
   });
 
-  it("is put on the PATH from a checkout without a link into it, and removed again", async () => {
+  it("is installed on the PATH from a checkout without a link into it, and removed again", async () => {
     const prefix = join(at.folder, "../global");
     const env = { ...process.env, INIT_CWD: at.folder, PATH: `${join(prefix, "bin")}:${at.environment["PATH"]}` };
     const run = (script: string, ...words: string[]) =>
@@ -164,7 +164,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.match(wrong.output, /did you mean `serve`/);
   });
 
-  it("serves a kernel, answers calls and verifies what it recorded", async () => {
+  it("serves a kernel, handles calls and verifies its records", async () => {
     const kernel = at.start(["serve", "--first-session", "--listen", "127.0.0.1:0", "--json"]);
     const ready = await createInterface({ input: kernel.stdout })[Symbol.asyncIterator]().next();
     assert.ok(ready.value, "it did not start");
@@ -258,7 +258,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.equal(end.output, "shout ended with success, the wrong input with error; the ledger has both\n");
   });
 
-  it("shows the message of an error that a program does not catch, and little else", async () => {
+  it("prints the message of an uncaught error, and little else", async () => {
     const program = `import { createKernel } from "narthex"; await createKernel({ dta: "x" });`;
     const words = ["--input-type=module", "--eval", program];
     const { code, output } = await runCommand(process.execPath, words, { cwd: at.folder, env: at.environment });
@@ -277,13 +277,13 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     }
   });
 
-  it("has a kernel and a model for tests", async () => {
+  it("includes a kernel and a model for tests", async () => {
     await writeFile(join(at.folder, "testing.ts"), TESTING_PROGRAM);
     const end = await runCommand(process.execPath, ["testing.ts"], { cwd: at.folder, env: at.environment });
     assert.deepEqual(end, { code: 0, signal: null, output: "done success\n" });
   });
 
-  it("loads neither a kernel, its store, doors nor a web client when it is imported", async () => {
+  it("loads no kernel, store, doors or web client when it is imported", async () => {
     const look = `await import("narthex"); console.log(process.moduleLoadList.join("\\n"));`;
     const words = ["--input-type=module", "--eval", look];
     const { code, output } = await runCommand(process.execPath, words, { cwd: at.folder, env: at.environment });
@@ -292,7 +292,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.doesNotMatch(output, /undici|NativeModule (?:http|http2|tls|sqlite|worker_threads|child_process)\n/);
   });
 
-  it("loads neither HTTP/2 nor TLS for a kernel that no client has asked", async () => {
+  it("loads neither HTTP/2 nor TLS for a kernel without clients", async () => {
     const look = `
       import { createKernel } from "narthex";
       const kernel = await createKernel({ data: ${JSON.stringify(join(at.folder, "quiet"))} });
@@ -305,7 +305,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.doesNotMatch(output, /undici|NativeModule (?:http2|https|tls)\n/);
   });
 
-  describe("to a compiler", () => {
+  describe("as seen by a compiler", () => {
     let problems: readonly string[];
     before(async () => {
       await copyFile(EXAMPLE, join(at.folder, "first-call.ts"));
@@ -315,12 +315,12 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
       problems = compileProgram(at, ["first-call.ts", "wrong.ts", "typebox.ts", "testing.ts"]);
     });
 
-    it("has types that hold in a strict program which checks its libraries too", () => {
+    it("has types that pass a strict program which checks its libraries too", () => {
       const others = problems.filter((problem) => !problem.startsWith("typebox.ts"));
       assert.deepEqual(others, ["wrong.ts:2 TS2339", "wrong.ts:3 TS2345"]);
     });
 
-    it("takes schemas that were built with a typebox of the program's own", () => {
+    it("accepts schemas built with a program's own typebox", () => {
       const own = problems.filter((problem) => problem.startsWith("typebox.ts"));
       assert.deepEqual(own, ["typebox.ts:5 TS2339"]);
     });
@@ -346,13 +346,13 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     await client.close();
   });
 
-  it("refuses to serve the project that it is installed in, and says how to go on", () => refuseOwnProject(at));
+  it("refuses to serve the project that it is installed in, and says what to do", () => refuseOwnProject(at));
 
-  it("warns a program once that works on the project with the library", () => warnOnce(at));
+  it("warns a program once that opens the project with the library", () => warnOnce(at));
 
-  it("lets no tool change its code in a workspace where a person accepted that", () => keepOwnCode(at));
+  it("lets no tool change its code in a workspace that a person accepted", () => keepOwnCode(at));
 
-  it("steps aside for the Node beside it when it is run by an old one", async () => {
+  it("hands over to the pinned Node when started by an old one", async () => {
     const launcher = inPackage("bin/narthex.js");
     const runOld = () =>
       runCommand(process.execPath, [...PRETEND_OLD, launcher, "ledger", "verify"], { env: at.environment });

@@ -9,7 +9,7 @@ import { startProgram } from "../../packages/host/src/pages/testing/start-progra
 import { thirdPartyNotices } from "../../scripts/build/third-party-notices.ts";
 import { writePageProgram } from "../../scripts/build/write-page-program.ts";
 
-describe("the program of page workers as it is published", () => {
+describe("the published program of page workers", () => {
   let directory: string;
   let wentIn: readonly string[];
   before(async () => {
@@ -18,7 +18,7 @@ describe("the program of page workers as it is published", () => {
   });
   after(() => rm(directory, { recursive: true, force: true }));
 
-  it("is one file that reads pages without any other", async () => {
+  it("is one file that reads pages without other files", async () => {
     const folder = join(directory, "page-worker");
     assert.deepEqual(await readdir(folder), ["page-worker.mjs"]);
     const reader = createPageReader({
@@ -34,7 +34,7 @@ describe("the program of page workers as it is published", () => {
     assert.doesNotMatch(text, /hidden-by|navigation-word/);
   });
 
-  it("says whose code is in it, also what its libraries have in them", () => {
+  it("names the licenses of its code, including its libraries' dependencies", () => {
     const notices = thirdPartyNotices(wentIn);
     for (const name of ["defuddle", "linkedom", "htmlparser2", "css-select", "entities", "cssom"]) {
       assert.match(notices, new RegExp(`^${name} \\d`, "m"));

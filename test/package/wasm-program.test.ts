@@ -8,7 +8,7 @@ import { createWasmRunner } from "../../packages/host/src/wasm/create-wasm-runne
 import { callOf, MODULE, signal } from "../../packages/host/src/wasm/testing/wasm-fixture.ts";
 import { writeWasmProgram } from "../../scripts/build/write-wasm-program.ts";
 
-describe("the program of wasm hosts as it is published", () => {
+describe("the published program of wasm hosts", () => {
   let directory: string;
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), "narthex-wasm-program-"));
@@ -16,7 +16,7 @@ describe("the program of wasm hosts as it is published", () => {
   });
   after(() => rm(directory, { recursive: true, force: true }));
 
-  it("is one file that meters and runs modules without any other", async () => {
+  it("is one file that meters and runs modules without other files", async () => {
     const folder = join(directory, "wasm-host");
     assert.deepEqual(await readdir(folder), ["wasm-host.mjs"]);
     const runner = createWasmRunner({

@@ -22,7 +22,7 @@ function encoderOf(schema: DescMessage): ReturnType<typeof compileEncoder> | und
   }
 }
 
-test("there are messages to look at", () => {
+test("there are messages to check", () => {
   assert.ok(FILES.reduce((sum, file) => sum + file.messages.length, 0) > 80);
 });
 

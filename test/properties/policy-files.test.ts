@@ -18,7 +18,7 @@ async function loadOrProblems(text: string) {
   }
 }
 
-test("whatever the text, it is read as Cedar reads it or refused with a place inside it", async () => {
+test("any text is parsed as Cedar parses it or rejected with a position inside it", async () => {
   const cedar = await loadCedar();
   const piece = fc.constantFrom(
     ...RULE.split(/(\W)/).filter((part) => part !== ""),
@@ -60,7 +60,7 @@ test("whatever the text, it is read as Cedar reads it or refused with a place in
   );
 });
 
-test("no changed character turns a rule into one for an action it does not name, or drops its demand", async () => {
+test("no changed character turns a rule into one for another action, or drops its approval requirement", async () => {
   for (let at = 0; at < RULE.length; at++) {
     for (const replacement of ["", " ", "/", '"', "a"]) {
       const changed = RULE.slice(0, at) + replacement + RULE.slice(at + 1);

@@ -88,7 +88,7 @@ const { root: OBJECT } = fc.letrec<{ root: Sample; property: Sample }>((tie) => 
 
 const SAMPLE = OBJECT.chain(({ schema, value }) => fc.tuple(fc.constant(schema), value));
 
-test("for every schema and every input that fits it, what rules see fits the schema that rules are held against", async () => {
+test("for every schema and every input that fits it, the policy request fits the schema used for validation", async () => {
   const cedar = await loadCedar();
   let visible = 0;
   fc.assert(
@@ -112,7 +112,7 @@ test("for every schema and every input that fits it, what rules see fits the sch
   assert.ok(visible > 200, "the samples must show something");
 });
 
-test("whatever the input is, rules see what the schema declares, or nothing is decided", async () => {
+test("for any input rules see what the schema declares, or no decision is made", async () => {
   const cedar = await loadCedar();
   let refused = 0;
   fc.assert(

@@ -198,7 +198,7 @@ const matches = (policy: CedarPolicy): ((request: CedarRequest) => boolean) => {
   return (request) => engine.evaluate(request).rules.length > 0;
 };
 
-test("nothing that is said of a set of rules is contradicted by a request", async () => {
+test("no request contradicts the analysis of a set of rules", async () => {
   const cedar = await loadCedar();
   const said = { shadowed: 0, overridden: 0, impossible: 0 };
   const asked = fc.sample(REQUEST, { numRuns: 300, seed: 7 });

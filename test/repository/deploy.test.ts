@@ -13,7 +13,7 @@ interface Manifest {
 const SYSTEMD_ANALYZE = "/usr/bin/systemd-analyze";
 const read = (path: string): string => readFileSync(join(REPOSITORY, path), "utf8");
 
-test("the container runs as an ordinary user, on a Node that is new enough, and installs with a script that exists", () => {
+test("the container runs as an ordinary user, on a sufficient Node, and installs with an existing script", () => {
   const instructions = read("Dockerfile")
     .replaceAll("\\\n", " ")
     .split("\n")
@@ -33,7 +33,7 @@ test("the container runs as an ordinary user, on a Node that is new enough, and 
   assert.match(read(".dockerignore"), /^\*\*\/node_modules$/m);
 });
 
-test("the unit has no option that bubblewrap cannot live with, and systemd reads it without complaint", async () => {
+test("the unit has no option that breaks bubblewrap, and systemd parses it without complaint", async () => {
   const unit = join(REPOSITORY, "deploy/narthex.service");
   const options = readFileSync(unit, "utf8")
     .split("\n")

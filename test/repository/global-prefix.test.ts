@@ -12,7 +12,7 @@ interface GlobalPrefix {
 const script = new URL("../../scripts/global-prefix.mjs", import.meta.url);
 const { choosePrefix, commandOnPath, pathProblem } = (await import(script.href)) as GlobalPrefix;
 
-test("the command goes below npm's prefix where both of its folders may be written, else below ~/.local", () => {
+test("the command is installed below npm's prefix if both of its folders are writable, else below ~/.local", () => {
   assert.equal(
     choosePrefix("/usr", "/home/ann", () => true),
     "/usr",
@@ -25,7 +25,7 @@ test("the command goes below npm's prefix where both of its folders may be writt
   assert.equal(choosePrefix("/usr", "/home/ann", onlyBin), "/home/ann/.local");
 });
 
-test("a folder that is not on the PATH is named with the line that puts it there", (context) => {
+test("a folder that is not on the PATH is named with the line that adds it", (context) => {
   const home = createTemporaryTree(context, { ".local/bin/narthex": "", "other/narthex": "" });
   const prefix = join(home, ".local");
   assert.equal(commandOnPath("/nowhere"), undefined);

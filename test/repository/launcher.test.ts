@@ -57,7 +57,7 @@ test("an old Node without the pinned one says what to install", async (context) 
   );
 });
 
-test("an old Node hands over to the pinned one, with its words and exit code", async (context) => {
+test("an old Node hands over to the pinned one, with its arguments and exit code", async (context) => {
   const end = await runCommand(process.execPath, [...PRETEND_OLD, createCheckout(context), "a b", "--c"]);
   assert.equal(end.output, `${process.versions.node} a b --c\n`);
   assert.equal(end.code, 7);
@@ -71,7 +71,7 @@ test("a signal reaches the program, which decides how it ends", async (context) 
   assert.deepEqual([end.code, end.signal], [7, null]);
 });
 
-test("a program killed by a signal looks so from outside", async (context) => {
+test("a program killed by a signal ends the launcher with that signal", async (context) => {
   const end = await runCommand(process.execPath, [...PRETEND_OLD, createCheckout(context), "die"]);
   assert.deepEqual([end.code, end.signal], [null, "SIGKILL"]);
 });
@@ -82,7 +82,7 @@ test("a new Node runs the sources of a checkout itself", async (context) => {
   assert.equal(end.code, 7);
 });
 
-test("an installed package runs what was built, even if sources lie beside it", async (context) => {
+test("an installed package runs its build, even if sources are beside it", async (context) => {
   const launcher = createInstallation(context, "node_modules/narthex", {
     "node_modules/narthex/src/cli.ts": COMMAND,
     "node_modules/narthex/dist/cli.js": "export const runCli = async () => { console.log('built'); return 0; };",

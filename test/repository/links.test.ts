@@ -6,7 +6,7 @@ import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
 
 const LINK = /\]\((?<path>[^)\s#]+)(?:#[^)\s]*)?\)/g;
 
-test("every relative link of a page leads to a file", () => {
+test("every relative link of a page points to a file", () => {
   const pages = globSync(["*.md", "docs/**/*.md", "examples/**/*.md"], { cwd: REPOSITORY });
   const links = pages.flatMap((page) =>
     [...readFileSync(join(REPOSITORY, page), "utf8").matchAll(LINK)]

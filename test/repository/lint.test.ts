@@ -44,7 +44,7 @@ const PLANTED: Readonly<Record<string, readonly [rule: string, text: string]>> =
   "packages/kernel/src/env.ts": ["eslint(no-restricted-globals)", "export const f = (): unknown => process.env;"],
 };
 
-test("every planted violation, of types too, is found, and nothing else", async (context) => {
+test("finds every planted violation, in types too, and nothing else", async (context) => {
   const root = createTemporaryTree(context, {
     ...Object.fromEntries(Object.entries(PLANTED).map(([file, [, text]]) => [file, text])),
     "packages/narthex/src/prints.ts": "console.log(1);\nexport const one = 1;",

@@ -18,7 +18,7 @@ test("a download address is found", (context) => {
   assert.match(details, /node_modules\/c has a download address/);
 });
 
-test("an optional package that is asked for and not locked is found", (context) => {
+test("finds an optional package that is required and not locked", (context) => {
   const { passed, details } = checkPackages(context, {
     "node_modules/a": { version: "1.0.0", optionalDependencies: { "@a/darwin-arm64": "1.0.0" } },
   });
@@ -26,7 +26,7 @@ test("an optional package that is asked for and not locked is found", (context) 
   assert.match(details, /node_modules\/@a\/darwin-arm64/);
 });
 
-test("a link to a package of the repository is no address", (context) => {
+test("ignores a link to a package of the repository", (context) => {
   const { passed } = checkPackages(context, {
     "node_modules/a": { resolved: "packages/a", link: true },
     "node_modules/b": { version: "1.0.0", optionalDependencies: { c: "1.0.0" } },

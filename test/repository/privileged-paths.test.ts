@@ -19,7 +19,7 @@ const RISKY: readonly RegExp[] = [
   /\breaddir(?:Sync)?\([^;]*?recursive:/,
 ];
 
-test("nothing is removed, copied or handed over recursively by its path, but where that is known to be safe", () => {
+test("nothing is removed, copied or handed over recursively by path, except where that is known to be safe", () => {
   const files = globSync("packages/*/src/**/*.ts").filter(
     (path) => !/\.test\.ts$|\/testing\/|^packages\/testkit\/|\/test-[a-z]+\.ts$/.test(path),
   );

@@ -58,7 +58,7 @@ test("a test file that does not exist is found", (context) => {
   );
 });
 
-test("a title that no test of the file has is found, be it in a comment, in a string or an empty suite", (context) => {
+test("a title that no test of the file has is found, even if it is in a comment, a string or an empty suite", (context) => {
   const titles = ["opens", "commented out", "only quoted", "a door nobody tried", "no title"];
   const lines = titles.map((title, index) => line(`DOOR-0${index}`, `${DOOR_TEST}: ${title}`));
   assert.deepEqual(
@@ -69,7 +69,7 @@ test("a title that no test of the file has is found, be it in a comment, in a st
   );
 });
 
-test("a title made at run time holds only for values that stand in the file", (context) => {
+test("a title made at run time matches only values that occur in the file", (context) => {
   const titles = ["seven knocks", "opens after 7 knocks", "opens after  knocks"];
   const lines = titles.map((title, index) => line(`DOOR-0${index}`, `${DOOR_TEST}: ${title}`));
   assert.equal(findProblems(context, lines).length, titles.length);
@@ -94,7 +94,7 @@ test("tests of every kind are found by their titles", (context) => {
   assert.deepEqual(findProblems(context, [...lines, together]), []);
 });
 
-test("a suite that a contract brings along counts, another source file does not", (context) => {
+test("a suite from a contract file counts, another source file does not", (context) => {
   const suite = 'export function keepsContract() { it("opens", () => {}); }';
   const files = { "packages/door/src/door-contract.ts": suite, "packages/door/src/door.ts": suite };
   const lines = Object.keys(files).map((file, index) => line(`DOOR-0${index}`, `${file}: opens`));
@@ -130,7 +130,7 @@ test("a line with neither a test nor pending is found", (context) => {
   );
 });
 
-test("a line that is no requirement is found", (context) => {
+test("an invalid requirement line is found", (context) => {
   const bad: readonly Line[] = [
     "{",
     "[]",
@@ -146,7 +146,7 @@ test("a line that is no requirement is found", (context) => {
   );
 });
 
-test("a pending line whose id a test carries is found, in a title or a comment, and no longer id is mistaken for it", (context) => {
+test("a pending line whose id occurs in a test is found, in a title or a comment, and no longer id is mistaken for it", (context) => {
   const more = {
     "test/walls/wall.test.ts": '// DOOR-03\ntest("WALL-7: stands", () => {});\n// DOOR-011, XDOOR-01, DOOR-01-A',
     "test/walls/wall.ts": "// DOOR-01",
@@ -247,7 +247,7 @@ test("a test that can call a kernel in process does not send a hostile input", (
   );
 });
 
-test("counts that are stale, or have no place, are found, and written anew", (context) => {
+test("finds and rewrites counts that are stale or have no place", (context) => {
   const root = createTree(context, [line("DOOR-01", "pending"), line("DOOR-02", `${DOOR_TEST}: opens when asked`)]);
   const page = readFileSync(join(root, PAGE), "utf8");
   assert.match(page, /^# Doors\n\n<!-- counts -->\n[^]*\n<!-- \/counts -->\n\nThe end\.\n$/);
@@ -268,7 +268,7 @@ test("counts that are stale, or have no place, are found, and written anew", (co
   }
 });
 
-test("a tree without requirements fails: a check that finds nothing to look at has not looked", (context) => {
+test("a tree without requirements fails", (context) => {
   const root = createTemporaryTree(context, { [PAGE]: "<!-- counts -->\n<!-- /counts -->\n" });
   assert.deepEqual(checkRequirements(root).passed, false);
 });

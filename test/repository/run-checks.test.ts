@@ -13,7 +13,7 @@ test("an unknown step is a usage error that names the known ones", async () => {
   assert.match(end.output, /no step is called `lnit`; there are: .*\btypes-and-lint\b/);
 });
 
-test("the last lines are those of Node's test runner, then the same in words", async () => {
+test("the last lines are those of Node's test runner, then a summary", async () => {
   const end = await runCommand(process.execPath, [join(CHECKS, "run-checks.ts"), "wording", "lock-file"]);
   const names = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms"];
   const closing = end.output.trimEnd().split("\n").slice(-9);
@@ -48,7 +48,7 @@ async function runTestFiles(
   return { counts, output };
 }
 
-test("failed tests are counted and shown, with what their file printed", async (context) => {
+test("failed tests are counted and shown, with their file's output", async (context) => {
   const files = {
     "good.test.ts": `import { test } from "node:test"; console.log("all is well"); test("good", () => {});`,
     "bad.test.ts": `
@@ -65,7 +65,7 @@ test("failed tests are counted and shown, with what their file printed", async (
   assert.doesNotMatch(output, /all is well|FAILED \S+ group/);
 });
 
-test("files that share a process count as they do apart, and have their own hooks and mocks", async (context) => {
+test("files that share a process count as separate files, and have their own hooks and mocks", async (context) => {
   const reads = `import assert from "node:assert";\nimport { test } from "node:test";\n`;
   const files = {
     "a.test.ts": `${reads} globalThis.shared = true; test("good", () => {});`,
@@ -85,7 +85,7 @@ test("files that share a process count as they do apart, and have their own hook
   assert.match(output, /printed by \S*a\.test\.ts, \S*b\.test\.ts[^:]*:\n {4}of b\n/);
 });
 
-test("what fails without a test of it failing counts as one, shared or not", async (context) => {
+test("a failure outside of any test counts as one, shared or not", async (context) => {
   const hook = `import { after, describe, it } from "node:test";
     describe("group", () => { it("good", () => {}); after(() => { throw new Error("planted"); }); });`;
   const files = { "a.test.ts": hook, "b.test.ts": `throw new Error("does not load");` };
@@ -97,14 +97,14 @@ test("what fails without a test of it failing counts as one, shared or not", asy
   }
 });
 
-test("a file that never ends is killed and named", async (context) => {
+test("an endless file is killed and named", async (context) => {
   const endless = `import { test } from "node:test"; setInterval(() => {}, 1000); test("good", () => {});`;
   const { counts, output } = await runTestFiles(context, { "endless.test.ts": endless }, 2000);
   assert.deepEqual(counts, { tests: 2, suites: 0, passed: 1, failed: 0, cancelled: 1, skipped: 0, todo: 0 });
   assert.match(output, /killed after 2\.0 s of silence: \S*endless\.test\.ts\n/);
 });
 
-test("files that take longest are started first, and one that is not there is named", async (context) => {
+test("the slowest files are started first, and a missing one is named", async (context) => {
   const quiet = `import { test } from "node:test"; test("good", () => {});`;
   const root = createTemporaryTree(context, {
     "a.test.ts": quiet,

@@ -78,7 +78,7 @@ function readScript(name: string): string {
   return readFileSync(join(REPOSITORY, `scripts/${name}.mjs`), "utf8");
 }
 
-test("a failed installation of packages ends everything and shows why", async (context) => {
+test("a failed package installation stops everything and shows why", async (context) => {
   const machine = createMachine(context, { npm: "echo 'no such package' >&2; exit 1" });
   const end = await machine.setUp("start");
   assert.equal(end.code, 1);
@@ -86,7 +86,7 @@ test("a failed installation of packages ends everything and shows why", async (c
   assert.equal(existsSync(join(machine.root, "node_modules/.setup-stamp")), false);
 });
 
-test("packages and system packages are installed at once", async (context) => {
+test("packages and system packages are installed concurrently", async (context) => {
   const untilOther = (own: string, other: string): string =>
     `touch ${own}; for i in $(seq 600); do [ -e ${other} ] && exit 0; sleep 0.1; done; exit 1`;
   const machine = createMachine(context, {
@@ -99,7 +99,7 @@ test("packages and system packages are installed at once", async (context) => {
   assert.doesNotMatch(end.output, /failed|going on without/);
 });
 
-test("a start installs only what running needs, once for each lock file, and prints count, size and time", async (context) => {
+test("a start installs only runtime packages, once for each lock file, and prints count, size and time", async (context) => {
   const machine = createMachine(context, { npm: "mkdir -p node_modules/a && echo {} > node_modules/a/package.json" });
   const printed = /^setup: installing packages \(npm ci --omit=dev\)\nsetup: 1 packages, 0 MB, in \d+ s\n$/;
   assert.match((await machine.setUp("start")).output, printed);
@@ -109,7 +109,7 @@ test("a start installs only what running needs, once for each lock file, and pri
   assert.deepEqual(npmCommands(machine), [CI_RUN, CI_RUN]);
 });
 
-test("tests add their packages to those of a start, and a start leaves them there", async (context) => {
+test("tests add their packages to those of a start, and a start keeps them", async (context) => {
   const machine = createMachine(context, {});
   await machine.setUp("start");
   await machine.setUp("test");
@@ -120,7 +120,7 @@ test("tests add their packages to those of a start, and a start leaves them ther
   assert.deepEqual(npmCommands(machine), [CI_RUN, ADD_REST, CI_ALL]);
 });
 
-test("packages installed by hand are left alone if they are the right ones", async (context) => {
+test("packages installed by hand are kept if they are the right ones", async (context) => {
   const machine = createMachine(context, {}, INSTALLED);
   assert.equal((await machine.setUp("test")).output, "");
   const files = { ...INSTALLED, "package-lock.json": LOCK.replace("sha512-a", "sha512-b") };
@@ -129,7 +129,7 @@ test("packages installed by hand are left alone if they are the right ones", asy
   assert.deepEqual(npmCommands(changed), [CI_ALL]);
 });
 
-test("an installation shows how many packages are there, in one line of a terminal or in several", async (context) => {
+test("an installation shows its progress, in one line of a terminal or in several", async (context) => {
   const { root } = createMachine(context, {});
   const { showProgress } = (await import(join(root, "scripts/install-progress.mjs"))) as {
     showProgress: (paths: string[], options: object) => { stop(): void };
@@ -153,7 +153,7 @@ test("an installation shows how many packages are there, in one line of a termin
   assert.match(line.output, /^setup: 1 of 1 packages, 0 s\n/);
 });
 
-test("system packages that cannot be installed are named with what is lost, and it goes on", async (context) => {
+test("system packages that cannot be installed are named with the lost features, and setup continues", async (context) => {
   const machine = createMachine(context, { "dpkg-query": `[ "$3" = git ] && echo installed` }, INSTALLED);
   const end = await machine.setUp("test", ORDINARY_USER);
   assert.equal(end.code, 0);
@@ -169,7 +169,7 @@ test("system packages that cannot be installed are named with what is lost, and 
   );
 });
 
-test("a failing apt-get is tried twice, and it goes on", async (context) => {
+test("a failing apt-get is tried twice, and setup continues", async (context) => {
   const machine = createMachine(context, { "dpkg-query": "exit 1", "apt-get": `[ "$1" = --version ]` }, INSTALLED);
   const end = await machine.setUp("test");
   assert.equal(end.code, 0);
@@ -177,7 +177,7 @@ test("a failing apt-get is tried twice, and it goes on", async (context) => {
   assert.equal(machine.log().filter((line) => /^apt-get .* update$/.test(line)).length, 2);
 });
 
-test("only missing system packages are installed, by root itself", async (context) => {
+test("installs only missing system packages, as root directly", async (context) => {
   const machine = createMachine(context, { "dpkg-query": `[ "$3" = git ] && echo installed` }, INSTALLED);
   const end = await machine.setUp("test");
   const names = /^setup: installing system packages \(apt-get\): (protobuf-compiler .*)\n$/.exec(end.output)?.[1] ?? "";
@@ -186,7 +186,7 @@ test("only missing system packages are installed, by root itself", async (contex
   assert.match(machine.log().at(-1) ?? "", new RegExp(`^apt-get .* install -y --no-install-recommends ${names}$`));
 });
 
-test("somebody who may use sudo without a password installs with it", async (context) => {
+test("installs with sudo for a user who needs no password", async (context) => {
   const sudo = `shift; [ "$1" = true ] || exec "$@"`;
   const machine = createMachine(context, { "dpkg-query": "exit 1", sudo }, INSTALLED);
   const end = await machine.setUp("test", ORDINARY_USER);
@@ -194,14 +194,14 @@ test("somebody who may use sudo without a password installs with it", async (con
   assert.match(machine.log().at(-2) ?? "", /^sudo -n env DEBIAN_FRONTEND=noninteractive apt-get .* install -y/);
 });
 
-test("a start installs what contains programs, and nothing that only tests use", async (context) => {
+test("a start installs the sandbox's packages, and none that only tests use", async (context) => {
   const machine = createMachine(context, { "dpkg-query": "exit 1" }, INSTALLED);
   const end = await machine.setUp("start");
   assert.equal(end.output, "setup: installing system packages (apt-get): bubblewrap\n");
   assert.match(machine.log().at(-1) ?? "", /^apt-get .* install -y --no-install-recommends bubblewrap$/);
 });
 
-test("a start that cannot install it says which tools refuse, and goes on", async (context) => {
+test("a start that cannot install them says which tools are disabled, and continues", async (context) => {
   const machine = createMachine(context, { "dpkg-query": "exit 1" }, INSTALLED);
   const end = await machine.setUp("start", ORDINARY_USER);
   assert.equal(end.code, 0);
@@ -211,7 +211,7 @@ test("a start that cannot install it says which tools refuse, and goes on", asyn
   );
 });
 
-test("another system than Linux is told at once that programs are not contained there", async (context) => {
+test("another system than Linux gets a warning at once that programs are not contained there", async (context) => {
   const machine = createMachine(context, {}, INSTALLED);
   const end = await machine.setUp("start", ORDINARY_USER, "darwin");
   assert.match(end.output, /^setup: narthex contains programs on Linux only \(WSL 2 on Windows\)/);

@@ -21,7 +21,7 @@ const COMMAND = `
     return 0;
   }`;
 
-test("words after `npm start --` reach serve as they are, behind the first session that a start opens", async (context) => {
+test("arguments after `npm start --` reach serve unchanged, after the first session that a start opens", async (context) => {
   const { scripts } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8")) as {
     scripts: { start: string };
   };

@@ -76,14 +76,14 @@ test("words that the glossary replaces are rejected in added lines, in prose and
   for (const line of lines) assert.match(line, /say plain term$/);
 });
 
-test("a tree without history is checked as far as it goes, and the note says so", (context) => {
+test("checks a tree without history as far as possible, and the note says so", (context) => {
   const root = createTemporaryTree(context, { "docs/glossary.md": GLOSSARY, "docs/a.md": "zog" });
   const { passed, note } = checkWording(root);
   assert.ok(passed);
   assert.match(note, /no history/);
 });
 
-test("terms that the industry uses are not replaced", () => {
+test("accepts the industry's terms", () => {
   const [, table = ""] = readFileSync(new URL("docs/glossary.md", ROOT), "utf8").split("## Words that are not used");
   const replaced = [...table.matchAll(/^\| ([^|]+) \|/gm)].slice(1).map(([, words = ""]) => words);
   assert.ok(replaced.length >= 6);
@@ -108,7 +108,7 @@ function commitAll(root: string): string {
 const [NOUNS = ""] = readFileSync(new URL("docs/glossary.md", ROOT), "utf8").split("## Words that are not used");
 const isNoun = (word: string): boolean => NOUNS.includes(`\n| ${word} |`);
 
-test("what the command line groups its commands by, and what the services tell of, are nouns of the glossary", () => {
+test("the command line's groups and the services' nouns are in the glossary", () => {
   const groups = COMMAND_TREE.filter((entry) => "commands" in entry).map(({ name }) => name);
   const told = ["admin", "kernel"].flatMap((file) =>
     [...readFileSync(new URL(`proto/narthex/v1/${file}.proto`, ROOT), "utf8").matchAll(/^message (\w+)Info /gm)].map(

@@ -21,7 +21,7 @@ for (const [order, text] of [
     });
     after(() => at[Symbol.asyncDispose]());
 
-    it("gives way to it wherever the program stands, and where it cannot be seen", async () => {
+    it("is overridden by it wherever the program occurs, and where it cannot be determined", async () => {
       for (const command of [
         "rm kept",
         "ls && rm kept",
@@ -40,7 +40,7 @@ for (const [order, text] of [
       }
     });
 
-    it("gives way to one that refuses the network to a command that asked for it", async () => {
+    it("is overridden by a rule that denies the network to a command that asked for it", async () => {
       const hosts = [{ host: "example.com" }];
       const capabilities = [
         { kind: "fs_read", prefixes: [at.workspace] },
@@ -55,7 +55,7 @@ for (const [order, text] of [
       assert.equal(response.result.value.ruleId, "no-network");
     });
 
-    it("permits the others", async () => {
+    it("permits all other commands", async () => {
       assert.equal((await at.session.call("shell_exec", { command: "ls && cat kept" })).status, "success");
     });
   });

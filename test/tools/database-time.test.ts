@@ -10,7 +10,7 @@ const ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
 /** Time for the two sandboxes of a query, and far less than the tool allows itself. */
 const TIME_MS = 4000;
 
-describe("a query without end", { timeout: 180_000 }, () => {
+describe("an endless query", { timeout: 180_000 }, () => {
   let at: FileKernel;
   before(async () => {
     at = await createFileKernel({
@@ -30,7 +30,7 @@ describe("a query without end", { timeout: 180_000 }, () => {
     ["that reads", `${ENDLESS} SELECT count(*) FROM n`],
     ["that writes", `${ENDLESS} INSERT INTO items(name) SELECT 'x' FROM n WHERE i < 0`],
   ] as const) {
-    it(`${kind} ends at its time, leaves the database as it was, and the next one is answered`, async () => {
+    it(`${kind} ends at its time-out, leaves the database unchanged, and the next query works`, async () => {
       const before = await readFile(at.at("shop.db"));
       const { response } = await run(sql);
       assert.equal(codeOf(response.result), "TIMEOUT");

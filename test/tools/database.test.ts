@@ -60,7 +60,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     }
   };
 
-  it("answers rows: numbers, texts, nulls, blobs as base64, integers that JSON cannot hold, columns of one name", async () => {
+  it("returns rows: numbers, texts, nulls, blobs as base64, integers that JSON cannot hold, repeated column names", async () => {
     assert.deepEqual(await query("SELECT * FROM items ORDER BY id"), [
       { id: 1, name: "apple", picture: { $base64: "AP8=" }, price: 1.5 },
       { id: 2, name: "pear", picture: null, price: 9.25 },
@@ -71,7 +71,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(await query("SELECT name FROM cheap"), [{ name: "apple" }]);
   });
 
-  it("takes values as parameters, and text in them is never SQL", async () => {
+  it("takes values as parameters, whose text is never SQL", async () => {
     const sql = "SELECT id FROM items WHERE name = ? OR id = ?";
     assert.deepEqual(await query(sql, { params: ["apple", 2] }), [{ id: 1 }, { id: 2 }]);
     assert.deepEqual(await query(sql, { params: ["' OR 1=1 --", null] }), []);
@@ -85,7 +85,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     assert.equal(await refused("SELECT ?", { params: [[1]] }), "INVALID_INPUT");
   });
 
-  it("reading asks nobody and cannot write; writing asks a person, is one transaction, and tells what changed", async () => {
+  it("reads without approval and cannot write; a write needs approval, is one transaction, and reports its changes", async () => {
     asked = [];
     await query("SELECT 1");
     assert.deepEqual(asked, []);
@@ -116,7 +116,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(await readdir(at.workspace), ["shop.db"], "no journal is left behind");
   });
 
-  it("what pretends to read does not write, and a write that nobody approves is not done", async () => {
+  it("refuses a write disguised as a read, and does not run a write without approval", async () => {
     isApproved = false;
     for (const [sql, code] of [
       ["/* SELECT */ INSERT INTO items(name) VALUES ('x') -- SELECT", "APPROVAL_DENIED"],
@@ -136,7 +136,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(await readdir(at.workspace), ["shop.db"]);
   });
 
-  it("only one statement, no other database, no extension, no setting, no transaction of its own", async () => {
+  it("allows one statement only, no other database, no extension, no setting, no transaction of its own", async () => {
     for (const sql of [
       "SELECT 1; SELECT 2",
       "SELECT 1; DROP TABLE items",
@@ -168,7 +168,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(inFile("SELECT count(*) AS n FROM items"), [{ n: 2 }]);
   });
 
-  it("reaches only the tables that the lease gives, also by views, joins, subqueries, triggers and the schema", async () => {
+  it("reaches only the tables of the lease, also by views, joins, subqueries, triggers and the schema", async () => {
     const session = await at.kernel.session({
       workspace: at.workspace,
       lease: {
@@ -221,7 +221,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(inFile("SELECT count(*) AS n FROM items"), [{ n: 2 }]);
   });
 
-  it("a lease that gives only reading is enough to read", async () => {
+  it("a read-only lease is enough to read", async () => {
     const session = await at.kernel.session({
       workspace: at.workspace,
       lease: {
@@ -239,7 +239,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     assert.match(codeOf(written.response.result), /^(?:CAPABILITY_MISSING|TIER_NOT_ALLOWED)$/);
   });
 
-  it("rows, bytes and time are bounded, and a write that answers too much is not done", async () => {
+  it("rows, bytes and time are limited, and a write with too large a response is not done", async () => {
     const count = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1001) SELECT i FROM n";
     assert.equal(await refused(count), "RESOURCE_EXCEEDED");
     assert.equal(((await query(count, { max_rows: 3 })) as JsonValue[]).length, 3);
@@ -251,7 +251,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(inFile("SELECT count(*) AS n FROM many"), [{ n: 0 }]);
   });
 
-  it("reads a database with a write-ahead log, whether or not somebody has it open", async () => {
+  it("reads a database with a write-ahead log, whether or not another process has it open", async () => {
     const open = new DatabaseSync(at.at("wal.db"));
     open.exec("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)");
     await at.own();
@@ -263,7 +263,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(await at.ask("db_query", { database: "wal.db", sql: "SELECT count(*) AS n FROM t" }), [{ n: 2 }]);
   });
 
-  it("opens no link, nothing outside and nothing that is no database", async () => {
+  it("opens no link, nothing outside and no file that is not a database", async () => {
     await mkdir(join(at.root, "away"));
     const outside = new DatabaseSync(join(at.root, "away/out.db"));
     outside.exec("CREATE TABLE t(a); INSERT INTO t VALUES ('outside')");
@@ -301,7 +301,7 @@ describe("db_query through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(await readdir(join(at.root, "away")), ["out.db"]);
   });
 
-  it("creates a new database where a statement writes one, owned by whoever owns the workspace", async () => {
+  it("creates a new database for a statement that writes one, owned by the workspace's owner", async () => {
     await at.ask("db_query", { database: "new.db", sql: "CREATE TABLE t(a)" });
     assert.deepEqual(inFile("SELECT name FROM sqlite_schema", "new.db"), [{ name: "t" }]);
     assert.equal(await at.refused("db_query", { database: ".git/x.db", sql: "CREATE TABLE t(a)" }), "NO_MATCHING_RULE");

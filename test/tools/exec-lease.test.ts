@@ -33,14 +33,14 @@ describe("a lease that names programs", { timeout: 120_000 }, () => {
     "bash -c 'touch made'",
     "echo 'unfinished",
   ]) {
-    it(`gives no other, and none that only shows while it runs: ${command}`, async () => {
+    it(`permits no other program, even one that only appears at run time: ${command}`, async () => {
       const { response } = await session.call("shell_exec", { command });
       assert.equal(codeOf(response.result), "CAPABILITY_MISSING");
       assert.ok(!existsSync(at.at("made")));
     });
   }
 
-  it("gives those that it names", async () => {
+  it("permits the named programs", async () => {
     for (const command of ["echo on", "echo on | cat", "cat < /dev/null && echo on"]) {
       const { response } = await session.call("shell_exec", { command });
       assert.equal(response.result.case, "success", command);

@@ -3,14 +3,14 @@ import { readlink, symlink } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { createFileKernel, type FileKernel } from "./file-kernel.ts";
 
-describe("appending to one file at the same time", { timeout: 120_000 }, () => {
+describe("concurrent appends to one file", { timeout: 120_000 }, () => {
   let at: FileKernel;
   before(async () => {
     at = await createFileKernel();
   });
   after(() => at[Symbol.asyncDispose]());
 
-  it("appends at the same time, of several sessions and through a link, each leave their line exactly once", async () => {
+  it("from several sessions and through a link each add their line exactly once", async () => {
     await at.put("busy", "");
     await symlink("busy", at.at("busy-link"));
     await at.own();
@@ -32,7 +32,7 @@ describe("appending to one file at the same time", { timeout: 120_000 }, () => {
     assert.equal(await readlink(at.at("busy-link")), "busy");
   });
 
-  it("an append that is cancelled while it waits for its turn changes nothing, and those behind it go on", async () => {
+  it("continue when one that waits is cancelled, which changes nothing", async () => {
     await at.put("queued", "");
     const controllers = Array.from({ length: 12 }, () => new AbortController());
     const calls = controllers.map(({ signal }, index) =>

@@ -27,7 +27,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     return { text: Buffer.from(inlineResult).toString(), hash: toHex(resultHash), view, cut };
   };
 
-  it("file tools declare what they do, and no more", () => {
+  it("file tools declare exactly what they do", () => {
     const declared = new Map(
       at.kernel.listTools({ allVersions: false }).map(({ declaration }) => [declaration.name, declaration]),
     );
@@ -44,14 +44,14 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.deepEqual(facts("file_edit"), ["side_effecting", "deterministic", "fs_read fs_write", "1.0.0"]);
   });
 
-  it("read_file answers an object with the text, and NOT_TEXT for other bytes", async () => {
+  it("read_file returns an object with the text, and NOT_TEXT for binary files", async () => {
     await at.put("greeting.txt", "\uFEFFgrüße\r\n");
     assert.deepEqual(await at.ask("read_file", { path: "greeting.txt" }), { content: "\uFEFFgrüße\r\n" });
     await at.put("bytes.bin", Buffer.from([0xff, 0xfe, 0x00]));
     assert.equal(await at.refused("read_file", { path: "bytes.bin" }), "NOT_TEXT");
   });
 
-  it("read_file needs some right to read files, and a lease for one directory gives no other", async () => {
+  it("read_file needs a capability to read files, and a lease for one directory permits no other", async () => {
     await at.put("open/a.txt", "a");
     await at.put("shut/b.txt", "b");
     const lease = (prefix: string) => ({
@@ -70,7 +70,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(codeOf(linked.response.result), "CAPABILITY_MISSING", "a link leads where the lease does not");
   });
 
-  it("file_read answers the bytes themselves, whose hash is the result's", async () => {
+  it("file_read returns the bytes themselves, whose hash is the result's", async () => {
     const bytes = Buffer.from([0, 1, 2, 0xff, 0x0a, 0xc3, 0x28]);
     await at.put("raw.bin", bytes);
     const { hash, view } = await read({ path: "raw.bin" });
@@ -80,7 +80,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.deepEqual(await read({ path: "empty" }), { text: "", hash: hashOf(""), view: "", cut: false });
   });
 
-  it("offset and limit are bytes; a limit of 0 is the whole file, and what is past the end is empty", async () => {
+  it("offset and limit count bytes; a limit of 0 reads the whole file, and an offset past the end reads nothing", async () => {
     await at.put("digits", "0123456789");
     for (const [input, text] of [
       [{ path: "digits" }, "0123456789"],
@@ -98,7 +98,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     }
   });
 
-  it("lines come by their numbers: a model sees the numbers, the result holds the lines alone", async () => {
+  it("lines are selected by number: a model sees the numbers, the result holds only the lines", async () => {
     await at.put("lines", "one\r\ntwo\n\nfour");
     const whole = await read({ path: "lines", first_line: 1 });
     assert.equal(whole.text, "one\r\ntwo\n\nfour");
@@ -111,7 +111,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.refused("file_read", { path: "lines", first_line: 0 }), "INVALID_INPUT");
   });
 
-  it("numbers count towards what a model is shown, and the page that follows begins where the view ended", async () => {
+  it("line numbers count towards the view's size, and the next page begins where the view ended", async () => {
     const text = Array.from({ length: 5000 }, (_, index) => `ä${index}`).join("\n");
     await at.put("long", text);
     const { view, cut } = await read({ path: "long", first_line: 1 });
@@ -143,7 +143,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.deepEqual(await viewOf(), [true, "     2\tb\n"]);
   });
 
-  it("FileRead on the wire is file_read: relative to the working directory, a limit of 0 reads to the end", async () => {
+  it("FileRead on the wire equals file_read: relative to the working directory, a limit of 0 reads to the end", async () => {
     await at.put("sub/wire.txt", "by wire");
     for (const value of [
       { path: "sub/wire.txt", limit: 0n },
@@ -158,7 +158,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(Buffer.from(normalised ?? []).toString(), "by wire");
   });
 
-  it("FileRead refuses what its message forbids: empty and long paths, NUL, two dots, more than a gigabyte", async () => {
+  it("FileRead rejects empty and long paths, NUL, two dots, and more than a gigabyte", async () => {
     for (const value of [
       { path: "" },
       { path: "x".repeat(4097) },
@@ -171,7 +171,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     }
   });
 
-  it("file_list answers sorted entries: recursive, by depth, by glob, with hidden ones, cut at a limit", async () => {
+  it("file_list returns sorted entries: recursive, by depth, by glob, with hidden ones, cut at a limit", async () => {
     for (const path of ["list/b.ts", "list/a/x.ts", "list/a/deep/y.ts", "list/.hidden", "list/B.md"]) {
       await at.put(path, path);
     }
@@ -203,7 +203,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.refused("file_list", { path: "list/b.ts" }), "NOT_A_DIRECTORY");
   });
 
-  it("what is absent is FILE_NOT_FOUND, and a directory is NOT_A_FILE", async () => {
+  it("a missing path is FILE_NOT_FOUND, and a directory is NOT_A_FILE", async () => {
     await mkdir(at.at("directory"));
     await at.own();
     for (const tool of ["read_file", "file_read"]) {
@@ -213,7 +213,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.refused("file_list", { path: "no-such" }), "FILE_NOT_FOUND");
   });
 
-  it("a FIFO, a socket and a device answer NOT_A_FILE at once", async (context) => {
+  it("a FIFO, a socket and a device return NOT_A_FILE at once", async (context) => {
     await run("mkfifo", [at.at("pipe")]);
     const server = createServer().listen(at.at("socket"));
     context.after(() => server.close());
@@ -227,7 +227,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.refused("file_read", { path: "zero" }), "PATH_ESCAPE");
   });
 
-  it("a file of a terabyte without content is read by its parts, and not as a whole text", async () => {
+  it("an empty sparse file of a terabyte is read in parts, and not as a whole text", async () => {
     await writeFile(at.at("sparse"), "start");
     await truncate(at.at("sparse"), 2 ** 40);
     await at.own();
@@ -236,7 +236,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.refused("read_file", { path: "sparse" }), "RESOURCE_EXCEEDED");
   });
 
-  it("no path leads out: two dots, absolute paths, links, parents that are links, /proc", async () => {
+  it("no path leads outside: two dots, absolute paths, links, linked parents, /proc", async () => {
     await writeFile(join(at.root, "secret"), "outside");
     await mkdir(join(at.root, "elsewhere"));
     await writeFile(join(at.root, "elsewhere/secret"), "outside");
@@ -279,7 +279,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     }
   });
 
-  it("odd names are names: spaces, stars, brackets, line breaks, emoji, a leading dash", async () => {
+  it("unusual names work: spaces, stars, brackets, line breaks, emoji, a leading dash", async () => {
     for (const name of ["a b", "*", "[x]", "line\nbreak", "📄", "-rf", "~", "$HOME"]) {
       await at.put(`odd/${name}`, name);
       assert.equal((await read({ path: `odd/${name}` })).text, name);
@@ -287,7 +287,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.refused("file_read", { path: "odd/[a-z]" }), "FILE_NOT_FOUND");
   });
 
-  it("a hard link to a file outside shows it, but what is written to it stays inside", async () => {
+  it("a hard link to a file outside can be read, but writing to it stays inside", async () => {
     await writeFile(join(at.root, "original"), "original");
     await chmod(join(at.root, "original"), 0o644);
     await link(join(at.root, "original"), at.at("hard"));
@@ -297,7 +297,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.text("../original"), "original");
   });
 
-  it("whoever reads a secret path carries the label `secret`, through links and after a move too", async () => {
+  it("a session that reads a secret path gets the label `secret`, through links and after a move too", async () => {
     for (const [label, prepare, tool, input] of [
       ["plain", async () => {}, "file_read", { path: "conf/plain.env" }],
       ["listed", async () => {}, "file_list", { path: ".", hidden: true }],
@@ -325,7 +325,7 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
   });
 });
 
-test("the configuration says which paths are secret", { timeout: 60_000 }, async () => {
+test("the configuration defines which paths are secret", { timeout: 60_000 }, async () => {
   await using at = await createFileKernel({ configuration: "secret_paths: [keys/*.txt]\n" });
   await at.put("keys/a.txt", "a");
   await at.put(".env", "KEY=1");

@@ -38,7 +38,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
       () => false,
     );
 
-  it("file_write creates a file with its directories, replaces it, and tells both hashes", async () => {
+  it("file_write creates a file with its directories, replaces it, and returns both hashes", async () => {
     assert.deepEqual(await at.ask("file_write", { path: "new/deep/a.txt", content: "one" }), {
       bytes: 3,
       created: true,
@@ -55,7 +55,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.deepEqual(await readdir(at.at("new/deep")), ["a.txt"], "nothing temporary is left");
   });
 
-  it("writing needs the right to write below a path, and the right to read gives none", async () => {
+  it("writing needs the capability to write below a path, and a capability to read is not enough", async () => {
     await at.put("rights/in/a.txt", "a");
     const open = (kind: "fs_read" | "fs_write") =>
       at.kernel.session({
@@ -75,13 +75,13 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await isThere("rights/out.txt"), false);
   });
 
-  it("new files belong to whoever owns the workspace", async () => {
+  it("new files belong to the workspace's owner", async () => {
     await at.ask("file_write", { path: "owned/by.txt", content: "x" });
     const { uid } = await lstat(at.workspace);
     assert.deepEqual([(await lstat(at.at("owned"))).uid, (await lstat(at.at("owned/by.txt"))).uid], [uid, uid]);
   });
 
-  it("content in base64 is written as the bytes it stands for, and anything else is refused", async () => {
+  it("base64 content is decoded, and invalid base64 is rejected", async () => {
     const bytes = Buffer.from([0, 255, 10, 13]);
     await at.ask("file_write", { path: "bytes", content: bytes.toString("base64"), encoding: "base64" });
     assert.equal(await at.text("bytes"), bytes.toString());
@@ -102,7 +102,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.text("script.sh"), "newer!");
   });
 
-  it("create_only leaves what is there, and of many at once exactly one wins", async () => {
+  it("create_only keeps an existing file, and of many concurrent calls exactly one wins", async () => {
     await at.put("taken", "mine");
     assert.equal(await at.refused("file_write", { path: "taken", content: "x", create_only: true }), "FILE_EXISTS");
     assert.equal(await at.text("taken"), "mine");
@@ -120,7 +120,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.deepEqual(new Set(losers.map(({ response }) => codeOf(response.result))), new Set(["FILE_EXISTS"]));
   });
 
-  it("an error says that nothing can have changed where that is so, and only there", async () => {
+  it("an error says that nothing changed exactly when that is certain", async () => {
     await at.put("full", "text text");
     await symlink("/etc", at.at("out"));
     await at.own();
@@ -146,7 +146,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.deepEqual([unsure.value.errorCode, unsure.value.effectsPossible], ["FILE_EXISTS", true]);
   });
 
-  it("append adds behind what is there, and creates what is absent", async () => {
+  it("append adds at the end, and creates a missing file", async () => {
     await at.ask("file_write", { path: "log/new", content: "a", append: true });
     const answer = await at.ask("file_write", { path: "log/new", content: "b\n", append: true });
     assert.deepEqual(answer, { bytes: 2, created: false, hash_after: hashOf("ab\n"), hash_before: hashOf("a") });
@@ -187,7 +187,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.text("crlf"), "one\r\n2\r\n3");
   });
 
-  it("an edit that does not fit exactly once changes nothing and says how often and where", async () => {
+  it("an edit that does not match exactly once changes nothing and says how often and where it matched", async () => {
     const text = "aaa\nb\naa\n";
     await at.put("many", text);
     const before = await lstat(at.at("many"));
@@ -217,7 +217,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.refused("file_edit", { path: "binary", old_content: "a", new_content: "b" }), "NOT_TEXT");
   });
 
-  it("an edit is never seen half done, however often the file is read meanwhile", async () => {
+  it("a half-done edit is never visible to concurrent readers", async () => {
     const letters = ["a", "b", "c", "d", "e", "f"];
     const size = 500_000;
     await at.put("whole", "a".repeat(size));
@@ -240,7 +240,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.ok(seen.size > 1, "it was read while it changed");
   });
 
-  it("file_delete takes files and links, directories only if empty or recursive, and never follows a link", async () => {
+  it("file_delete removes files and links, directories only if empty or recursive, and never follows a link", async () => {
     await at.put("gone/kept/file", "kept");
     await symlink("kept", at.at("gone/link"));
     await at.put("gone/file", "x");
@@ -284,7 +284,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.refused("file_move", { source: "to", destination: "x" }), "FILE_NOT_FOUND");
   });
 
-  it("nothing outside is written, created or deleted, by whatever path", async () => {
+  it("nothing outside is written, created or deleted, by any path", async () => {
     const outside = join(at.root, "precious");
     await mkdir(outside);
     await writeFile(join(outside, "file"), "precious");
@@ -317,7 +317,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     }
   });
 
-  it("protected paths stay: in any case, below, above, not there yet, and by a link", async () => {
+  it("protected paths stay unchanged: in any case, below, above, missing ones, and by a link", async () => {
     await at.put(".git/config", "[core]");
     await at.put("sub/.GIT/hooks/pre-commit", "x");
     await symlink(".git", at.at("innocent"));
@@ -341,7 +341,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     for (const path of [".vscode", "a/b", ".envrc", "git", ".bashrc"]) assert.equal(await isThere(path), false, path);
   });
 
-  it("the ledger holds what each call read and changed, with what was there before, and stays whole", async () => {
+  it("the ledger holds what each call read and changed, with the content before, and stays complete", async () => {
     await at.put("kept", "before");
     const { requestId } = await at.session.call("file_edit", {
       path: "kept",

@@ -10,7 +10,7 @@ describe("a program that a call runs", { timeout: 120_000 }, () => {
   });
   after(() => at.close());
 
-  it("has a sandbox that no other call has, even of the same session and at the same time", async () => {
+  it("has a sandbox of its own, even among concurrent calls of one session", async () => {
     // Each waits for the other: a namespace's number is given again once nobody is in it.
     const look = (mine: string, other: string) =>
       at.shell(`touch ${mine}; until [ -e ${other} ]; do sleep 0.02; done; readlink /proc/self/ns/{pid,mnt,net,ipc}`);
@@ -26,7 +26,7 @@ describe("a program that a call runs", { timeout: 120_000 }, () => {
     assert.equal(stdout, "");
   });
 
-  it("runs on a host that was examined once, and that stands in the ledger once", async () => {
+  it("runs on a host that is examined and recorded in the ledger once", async () => {
     at.host("", "init", "-q", "repository");
     at.own();
     await at.git("STATUS", [], "repository");

@@ -27,7 +27,7 @@ async function write(path: string, text: string): Promise<void> {
   fixture.own();
 }
 
-describe("arguments that would make git run programs or look elsewhere", () => {
+describe("rejects arguments that would make git run programs or read elsewhere", () => {
   for (const [operation, ...args] of [
     ["STATUS", "-c", "core.fsmonitor=touch marker"],
     ["STATUS", "-ccore.fsmonitor=touch marker"],
@@ -95,7 +95,7 @@ describe("arguments that would make git run programs or look elsewhere", () => {
     }
   });
 
-  it("a directory outside of the workspace, or none", async () => {
+  it("a directory outside of the workspace, or a missing one", async () => {
     assert.equal((await fixture.refusal("STATUS", [], "/etc")).code, "PATH_ESCAPE");
     assert.equal((await fixture.refusal("STATUS", [], "../x")).code, "INVALID_INPUT");
     assert.equal((await fixture.refusal("STATUS", [], "nowhere")).code, "FILE_NOT_FOUND");
@@ -105,7 +105,7 @@ describe("arguments that would make git run programs or look elsewhere", () => {
   });
 });
 
-describe("repositories that are not in the workspace", () => {
+describe("repositories outside the workspace", () => {
   it("on another machine cannot be reached, by address or by name", async () => {
     for (const [operation, ...args] of [
       ["CLONE", "https://example.org/x.git"],
@@ -126,7 +126,7 @@ describe("repositories that are not in the workspace", () => {
     assert.ok(!existsSync(join(fixture.workspace, "x")));
   });
 
-  it("on this machine are refused by their path", async () => {
+  it("on this machine are rejected by their path", async () => {
     const outside = await mkdtemp(join(tmpdir(), "narthex-outside-"));
     try {
       for (const address of [outside, `file://${outside}`, "../../x"]) {
@@ -148,7 +148,7 @@ describe("a clone", () => {
     await fixture.git("CLONE", ["repository", "deep/clone"]);
   });
 
-  it("has what the source has, also what is protected", async () => {
+  it("contains all of its source, including protected files", async () => {
     const path = join(fixture.workspace, "deep/clone/.github/workflows/test.yml");
     assert.equal(await readFile(path, "utf8"), "on: push\n");
   });
@@ -181,7 +181,7 @@ describe("a clone", () => {
     });
   }
 
-  it("is not made where something is already", async () => {
+  it("is not made over an existing path", async () => {
     fixture.host("deep/clone", "config", "some.setting", "kept");
     assert.notEqual((await fixture.git("CLONE", ["repository", "deep/clone"])).exitCode, 0);
     assert.equal(fixture.host("deep/clone", "config", "some.setting"), "kept\n");
@@ -192,8 +192,8 @@ describe("a clone", () => {
   });
 });
 
-describe("what is protected", () => {
-  it("is not changed by switching branches", async () => {
+describe("protected paths", () => {
+  it("are not changed by switching branches", async () => {
     fixture.host(".", "clone", "-q", "repository", "switching");
     fixture.host("switching", "checkout", "-q", "-b", "evil");
     await write("switching/.github/workflows/test.yml", "evil\n");
@@ -229,7 +229,7 @@ describe("policy", () => {
     assert.deepEqual(fixture.asked.slice(asked), ["git@1.0.0", "git@1.0.0", "git@1.0.0"]);
   });
 
-  it("is asked about one action for each operation", async () => {
+  it("evaluates one action for each operation", async () => {
     const data = join(fixture.root, "strict");
     await mkdir(join(data, "policy"), { recursive: true, mode: 0o700 });
     await chmod(data, 0o700);
@@ -248,7 +248,7 @@ describe("policy", () => {
     }
   });
 
-  it("gives a lease's holder the operations it names, and reading needs no right to write there", async () => {
+  it("permits a lease's operations by name, and reading needs no capability to write", async () => {
     const capabilities = [
       { kind: "git", names: ["STATUS", "COMMIT"] },
       { kind: "fs_read", prefixes: [fixture.workspace] },

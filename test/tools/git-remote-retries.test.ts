@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => at.close());
 
-test("a session that goes on asking for a remote out of reach is refused each time, and stays open", {
+test("a session that keeps requesting an unreachable remote is denied each time, and stays open", {
   timeout: 120_000,
 }, async () => {
   await at.git("REMOTE", ["add", "far", "https://example.org/x"], "repository");
@@ -28,7 +28,9 @@ test("a session that goes on asking for a remote out of reach is refused each ti
   assert.equal((await at.git("STATUS", [], "repository")).exitCode, 0);
 });
 
-test("one that goes on naming repositories outside of its workspace is quarantined", { timeout: 120_000 }, async () => {
+test("a session that keeps naming repositories outside of its workspace is quarantined", {
+  timeout: 120_000,
+}, async () => {
   const session = await at.kernel.session({ workspace: at.workspace });
   const ask = async () =>
     (await session.call("git", { operation: "FETCH", args: [at.root], cwd: "repository" })).response;

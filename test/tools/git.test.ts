@@ -43,7 +43,7 @@ async function branch(name: string, other: string, file: string, text: string): 
 }
 
 describe("git", () => {
-  it("STATUS says what changed, and leaves the index as it is", async () => {
+  it("STATUS shows changes, and leaves the index unchanged", async () => {
     const { name, write } = await repository();
     await write("file.txt", "two\n");
     await write("new.txt", "new\n");
@@ -62,13 +62,13 @@ describe("git", () => {
     assert.match(stdout, /^-one\n\+two$/m);
   });
 
-  it("LOG and SHOW tell of commits", async () => {
+  it("LOG and SHOW print commits", async () => {
     const { name } = await repository();
     assert.equal((await fixture.git("LOG", ["--format=%an %s"], name)).stdout, "ann first\n");
     assert.match((await fixture.git("SHOW", ["--stat", "HEAD"], name)).stdout, /first[^]*file\.txt \| 1 \+/);
   });
 
-  it("ADD and COMMIT make a commit under a neutral name where the repository names nobody", async () => {
+  it("ADD and COMMIT use a neutral author where the repository configures none", async () => {
     const { name, write } = await repository();
     await write("new.txt", "new\n");
     assert.equal((await fixture.git("ADD", ["new.txt"], name)).exitCode, 0);
@@ -79,7 +79,7 @@ describe("git", () => {
     );
   });
 
-  it("reads arguments as they are: no shell ever sees them", async () => {
+  it("takes arguments literally, without any shell", async () => {
     const { name } = await repository();
     const message = "$(touch marker) `touch marker` ; touch marker & \"'\\ *\n\n~ > marker";
     assert.equal((await fixture.git("COMMIT", ["--allow-empty", "-m", message], name)).exitCode, 0);
@@ -87,7 +87,7 @@ describe("git", () => {
     assert.equal((await fixture.git("STATUS", ["--porcelain"], name)).stdout, "");
   });
 
-  it("COMMIT uses the name that the repository's configuration has", async () => {
+  it("COMMIT uses the author from the repository's configuration", async () => {
     const { name, write } = await repository();
     fixture.host(name, "config", "user.name", "bob");
     fixture.host(name, "config", "user.email", "bob@example.org");
@@ -96,7 +96,7 @@ describe("git", () => {
     assert.equal(fixture.host(name, "log", "-1", "--format=%an %ae"), "bob bob@example.org\n");
   });
 
-  it("BRANCH makes, tracks, renames and deletes branches, and notes of other programs move along", async () => {
+  it("BRANCH makes, tracks, renames and deletes branches, and keeps other programs' notes with them", async () => {
     const { name } = await repository();
     await fixture.git("BRANCH", ["--track", "other", "main"], name);
     assert.equal(fixture.host(name, "config", "branch.other.merge"), "refs/heads/main\n");
@@ -130,7 +130,7 @@ describe("git", () => {
     assert.equal((await fixture.git("MERGE", ["--abort"], name)).exitCode, 0);
   });
 
-  it("REBASE moves commits, and stops and goes on at a conflict", async () => {
+  it("REBASE moves commits, and stops and continues at a conflict", async () => {
     const { name, write } = await repository();
     await branch(name, "other", "file.txt", "other\n");
     await write("file.txt", "main\n");
@@ -144,7 +144,7 @@ describe("git", () => {
     assert.equal(fixture.host(name, "log", "--format=%s"), "other\nmain\nfirst\n");
   });
 
-  it("RESET takes back, STASH puts aside, TAG names", async () => {
+  it("RESET restores, STASH sets changes aside, TAG names commits", async () => {
     const { name, write } = await repository();
     await write("file.txt", "two\n");
     assert.equal((await fixture.git("STASH", [], name)).exitCode, 0);
@@ -185,7 +185,7 @@ describe("git", () => {
     assert.equal(await readFile(join(workspace, "deep/copy/file.txt"), "utf8"), "two\n");
   });
 
-  it("works in a directory of a repository that is not the workspace's root, and says where files are", async () => {
+  it("works in a directory of a repository that is not the workspace's root, and gives paths of files", async () => {
     const { name, write } = await repository();
     await write("inner/deep/file.txt", "x\n");
     const { stdout } = await fixture.git("STATUS", ["--porcelain", "--", "."], `${name}/inner/deep`);
@@ -194,7 +194,7 @@ describe("git", () => {
     assert.equal(fixture.host(name, "diff", "--cached", "--name-only"), "inner/deep/file.txt\n");
   });
 
-  it("works below names that mean something to a shell, with settings that look like what a look answers", async () => {
+  it("works in directories named with shell characters, with settings that look like the output of the inspection", async () => {
     const { name, write } = await repository();
     const inner = "it's $(touch marker); `touch marker` \"\\";
     await write(`${inner}/file.txt`, "x\n");
@@ -210,7 +210,7 @@ describe("git", () => {
     assert.equal(existsSync(join(fixture.workspace, name, "marker")), false);
   });
 
-  it("says of configuration that is too large what it is, and does nothing", async () => {
+  it("rejects configuration that is too large, with the reason", async () => {
     const { name } = await repository();
     const lines = Array.from({ length: 15 }, (_, index) => `\tk${index} = ${"v".repeat(100_000)}\n`);
     await appendFile(join(fixture.workspace, name, ".git/config"), `[x]\n${lines.join("")}`);
@@ -219,7 +219,7 @@ describe("git", () => {
     }
   });
 
-  it("works in a worktree, whose path outside holds inside as well", async () => {
+  it("works in a worktree that has the same path outside and inside the sandbox", async () => {
     const { name, write } = await repository();
     fixture.host(name, "worktree", "add", "-q", "-b", "side", `../${name}-side`);
     await write(`../${name}-side/side.txt`, "side\n");
@@ -229,7 +229,7 @@ describe("git", () => {
     assert.equal(fixture.host(name, "log", "-1", "--format=%s", "side"), "side\n");
   });
 
-  it("works in a submodule, and in what has one", async () => {
+  it("works in a submodule, and in its parent", async () => {
     const [{ name }, inner] = [await repository(), await repository()];
     fixture.host(name, "submodule", "--quiet", "add", `../${inner.name}`, "sub");
     fixture.host(name, "commit", "-qm", "with a submodule");
@@ -241,14 +241,14 @@ describe("git", () => {
     assert.equal((await fixture.git("COMMIT", ["-m", "outer"], name)).exitCode, 0);
   });
 
-  it("a failure of git is a result with its text", async () => {
+  it("a failure of git is a result with its output", async () => {
     const { name } = await repository();
     const { exitCode, stderr } = await fixture.git("CHECKOUT", ["nowhere"], name);
     assert.equal(exitCode, 1);
     assert.match(stderr, /pathspec 'nowhere' did not match/);
   });
 
-  it("long output is cut, and the whole can be read by its hash", async () => {
+  it("long output is cut, and can be read in full by its hash", async () => {
     const { name } = await repository();
     // As long as one argument can be.
     const lines = Array.from({ length: 600 }, (_, at) => `${at} ${"x".repeat(200)}`).join("\n");
@@ -263,7 +263,7 @@ describe("git", () => {
 });
 
 describe("the wire's git_op", () => {
-  it("is the same call as its JSON form", async () => {
+  it("equals its JSON form", async () => {
     const { name } = await repository();
     const nodeOptions = { socketPath: fixture.kernel.sockets.services };
     const transport = createConnectTransport({ baseUrl: "http://localhost", httpVersion: "1.1", nodeOptions });

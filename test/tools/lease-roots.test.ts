@@ -46,7 +46,7 @@ describe("a lease for one directory", { timeout: 120_000 }, () => {
   after(() => at[Symbol.asyncDispose]());
 
   for (const [argument, callWith] of Object.entries(CALLS)) {
-    it(`holds ${argument} against its roots in every spelling, through links too`, async () => {
+    it(`checks ${argument} against its roots in every spelling, through links too`, async () => {
       for (const path of [
         "other/a",
         "./other//a",
@@ -70,7 +70,7 @@ describe("a lease for one directory", { timeout: 120_000 }, () => {
       assert.equal(await at.text("given-not/a"), "text");
     });
 
-    it(`lets ${argument} be what lies below, in every spelling`, async () => {
+    it(`permits ${argument} below its roots, in every spelling`, async () => {
       for (const path of ["given/a", "./given//./a", at.at("given/a"), "/workspace/given/a"]) {
         for (const name of ["given/a", "given/b"]) await at.put(name, "text");
         const [tool, input] = callWith(path);

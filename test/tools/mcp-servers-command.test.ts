@@ -43,11 +43,11 @@ describe("an MCP server behind a served kernel", { timeout: 300_000 }, () => {
     assert.deepEqual((await call(await open(), "hello"))["result"], { text: "hello" });
   });
 
-  it("is known to rules where no kernel is asked", async () => {
+  it("is available to rules without a running kernel", async () => {
     assert.equal((await at.run(["policy", "check"])).code, 0);
   });
 
-  it("is quarantined when it changes, until somebody has looked and trusts it again", async () => {
+  it("is quarantined when it changes, until a person reviews and trusts it again", async () => {
     await writeFile(mood, "description");
     const session = await open();
     const failed = await at.run(["call", "odd__speak", "{}", "--session", session]);
@@ -82,7 +82,7 @@ describe("an MCP server behind a served kernel", { timeout: 300_000 }, () => {
     assert.deepEqual((await call(await open(), "again"))["result"], { text: "again" });
   });
 
-  it("that there is none of cannot be trusted", async () => {
+  it("cannot be trusted if it does not exist", async () => {
     for (const name of ["file_read", "odd__nothing"]) {
       const { code, stderr } = await at.run(["tools", "trust", name, "--yes"]);
       assert.notEqual(code, 0, name);

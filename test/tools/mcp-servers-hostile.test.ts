@@ -88,33 +88,33 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
     input: /asks for input_required/,
   };
   for (const [server, message] of Object.entries(BROKEN)) {
-    it(`cost one call and are ended, with the reason: ${server}`, async () => {
+    it(`fail one call and are stopped, with the reason: ${server}`, async () => {
       const failed = await session.failure(`${server}__speak`, { words: "hello" });
       assert.equal(failed.code, "EXECUTION_FAILED");
       assert.match(failed.message, message);
     });
   }
 
-  it("that never answer are ended when the call's time is over", async () => {
+  it("that never respond are stopped at the call's time-out", async () => {
     assert.equal((await session.failure("silent__speak")).code, "TIMEOUT");
     await untilGone(join(at.shared, "silent"));
   });
 
-  it("that answer twice have answered once, and the next call is answered by a fresh one", async () => {
+  it("that respond twice have their second response dropped, and a fresh one handles the next call", async () => {
     assert.deepEqual(await session.answer("twice__speak", { words: "1" }), { text: "first" });
     await untilGone(join(at.shared, "twice"));
     assert.deepEqual(await session.answer("twice__speak", { words: "2" }), { text: "first" });
   });
 
-  it("that print what is no message are heard all the same", async () => {
+  it("that print malformed messages still work", async () => {
     assert.deepEqual(await session.answer("noise__speak"), { text: "through the noise" });
   });
 
-  it("that ask once are refused once, and go on", async () => {
+  it("that send a request get one refusal, and continue", async () => {
     assert.deepEqual(await session.answer("once__speak"), { text: "asked once" });
   });
 
-  it("say why they failed in words that show, and not in as many as they like", async () => {
+  it("report failures as visible text of limited length", async () => {
     const { code, message } = await session.failure("error__speak");
     assert.equal(code, "EXECUTION_FAILED");
     assert.match(message, /the MCP server says: no\\u\{202e\} \\u\{1b\}\[2Jway y+/);
@@ -122,7 +122,7 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
     assert.ok(!/[\u202e\u001b]/.test(message));
   });
 
-  it("that crash in a call are told on, and are not started again and again", async () => {
+  it("that crash in a call are reported, and not restarted again and again", async () => {
     const first = await session.failure("crash__speak", { words: "0" });
     assert.match(first.message, /ended with exit code 3; it said: \\u\{1b\}\[31mout of paper/);
     const later: string[] = [];
@@ -136,7 +136,7 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
     assert.ok(starts.length <= 3, rest.join("\n"));
   });
 
-  it("answer structured content, other content, and nothing that is neither", async () => {
+  it("return structured or other content, and nothing else", async () => {
     assert.deepEqual(await session.answer("structured__speak"), { count: 3 });
     const picture = [{ type: "image", mimeType: "image/png", data: "aGk=" }];
     assert.deepEqual(await session.answer("picture__speak"), { content: picture });
@@ -147,7 +147,7 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
     assert.deepEqual(await session.answer("stateless__speak"), { text: "without a handshake: speak" });
   });
 
-  it("that call a tool read-only make it no safer", () => {
+  it("that declare a tool read-only do not lower its tier", () => {
     const found = at.kernel
       .listTools({ allVersions: false })
       .find(({ declaration }) => declaration.name === "hints__speak");
@@ -155,7 +155,7 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
     assert.deepEqual(found.declaration.effects, ["net_write"]);
   });
 
-  it("have tools whose names fit, and none of those that would be one", async () => {
+  it("expose only tools with valid names", async () => {
     const [odd, loud, long, ...others] = toolsOf("names");
     assert.deepEqual([odd, loud, others], ["names___", "names__loud", []]);
     assert.match(long ?? "", /^names__x{48}_[0-9a-f]{8}$/);
@@ -164,7 +164,7 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
     assert.deepEqual(toolsOf("doubled"), ["doubled__other"]);
   });
 
-  it("have no tools with hidden text, without end, or that are none", () => {
+  it("expose no tools with hidden text, endless lists or invalid declarations", () => {
     assert.deepEqual(toolsOf("hidden"), ["hidden__speak"]);
     const problems = said("hidden");
     for (const name of ["bidi", "ansi", "zero"]) {
@@ -176,7 +176,7 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
     assert.match(problems, /`slow` runs only as a task/);
   });
 
-  it("that cannot be listed have no tools, and that is said", () => {
+  it("whose tools cannot be listed have none, and this is reported", () => {
     for (const server of ["many", "pages", "dead", "refuses", "old"]) assert.deepEqual(toolsOf(server), [], server);
     assert.match(said("many"), /more than 256 tools/);
     assert.match(said("pages"), /more than 32 pages/);
@@ -185,16 +185,16 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
     assert.match(said("old"), /revision 1999-01-01/);
   });
 
-  it("that change their list while they run are quarantined from the next call on", async () => {
+  it("that change their list while running are quarantined from the next call on", async () => {
     assert.deepEqual(await session.answer("changes__speak", { words: "1" }), { text: "changed" });
     assert.equal((await session.failure("changes__speak", { words: "2" })).code, "TOOL_QUARANTINED");
   });
 
-  it("harm no other: a good one answers after all that", async () => {
+  it("do not affect others: a good one still responds after all that", async () => {
     assert.deepEqual(await session.answer("good__speak", { words: "hello" }), { text: "hello" });
   });
 
-  it("run one call after the other, and end with their session", async () => {
+  it("handle calls one at a time, and end with their session", async () => {
     const own = await at.open(["good"]);
     const answers = await Promise.all([1, 2, 3].map((n) => own.answer("good__other", { n })));
     assert.deepEqual(answers, [{ text: "call 1" }, { text: "call 2" }, { text: "call 3" }]);
@@ -204,7 +204,7 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
   });
 });
 
-describe("definitions that were pinned", { timeout: 300_000 }, () => {
+describe("pinned definitions", { timeout: 300_000 }, () => {
   let at: McpHome;
   before(async () => {
     at = await createMcpHome();
@@ -216,7 +216,7 @@ describe("definitions that were pinned", { timeout: 300_000 }, () => {
     return Buffer.from(found?.definitionHash ?? []).toString("hex");
   };
 
-  it("are there at the next start without the server, and stay when it adds tools", async () => {
+  it("are available at the next start without the server, and stay when it adds tools", async () => {
     const mood = join(at.shared, "mood");
     await at.configure({ pinned: oddServer("good", mood) });
     await at.start(permits("pinned__speak"));
@@ -233,7 +233,7 @@ describe("definitions that were pinned", { timeout: 300_000 }, () => {
   });
 
   for (const odd of ["description", "schema", "annotations", "output", "renamed", "gone"]) {
-    it(`and that differ now are quarantined, and others go on: ${odd}`, async () => {
+    it(`that changed are quarantined, and others continue: ${odd}`, async () => {
       const mood = join(at.shared, "mood");
       await writeFile(mood, odd);
       await at.start(permits("pinned__speak", "pinned__other"));
@@ -259,7 +259,7 @@ describe("definitions that were pinned", { timeout: 300_000 }, () => {
     });
   }
 
-  it("are another tool, for which no approval holds, if its command or its files are others", async () => {
+  it("belong to another tool, without its approvals, if the command or files changed", async () => {
     await at.start();
     const before = hashOf("pinned__speak");
     await at.stop();
@@ -270,7 +270,7 @@ describe("definitions that were pinned", { timeout: 300_000 }, () => {
     await at.stop();
   });
 
-  it("that somebody damaged are not used", async () => {
+  it("that are damaged are not used", async () => {
     await writeFile(join(at.home, "mcp/pinned.json"), '{"format": 1, "server": "pinned", "tools": [{"name": "x"}]}');
     await at.start();
     assert.equal(hashOf("pinned__speak"), "");
@@ -279,14 +279,14 @@ describe("definitions that were pinned", { timeout: 300_000 }, () => {
   });
 });
 
-describe("what is configured of MCP servers", { timeout: 300_000 }, () => {
+describe("the configuration of MCP servers", { timeout: 300_000 }, () => {
   let at: McpHome;
   before(async () => {
     at = await createMcpHome();
   });
   after(() => at.remove());
 
-  it("is not taken from a workspace, and neither is what a server runs", async () => {
+  it("is not taken from a workspace, and neither are a server's programs", async () => {
     await writeFile(join(at.workspace, "narthex.yaml"), JSON.stringify({ mcp_servers: { evil: oddServer("good") } }));
     await writeFile(join(at.workspace, ".mcp.json"), JSON.stringify({ mcpServers: { evil: { command: "node" } } }));
     const server = join(at.workspace, "server.ts");
@@ -311,7 +311,7 @@ describe("what is configured of MCP servers", { timeout: 300_000 }, () => {
     await at.stop();
   });
 
-  it("counts a tool as less where it says so", async () => {
+  it("lowers a tool's tier where it says so", async () => {
     await at.configure({ hints: { ...oddServer("hints"), tier: "read_only", effects: [] } });
     await at.start(FREE);
     const session = await at.open(["hints"]);
@@ -320,7 +320,7 @@ describe("what is configured of MCP servers", { timeout: 300_000 }, () => {
     await at.stop();
   });
 
-  it("gives secrets to the servers that it names, and nobody sees them", async () => {
+  it("passes secrets only to the servers that it names", async () => {
     const value = "correct horse battery";
     process.env["MCP_TEST_SECRET"] = value;
     const secrets = { key: { env: "MCP_TEST_SECRET" }, lost: { env: "MCP_TEST_NOWHERE" } };

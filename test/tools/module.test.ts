@@ -58,7 +58,7 @@ describe("a module's tools", { timeout: 300_000 }, () => {
   });
   after(() => at.remove());
 
-  it("are those that it exports, each with what it declares and the rest as `defineTool` has it", () => {
+  it("are its exports, each with what it declares and the defaults of `defineTool`", () => {
     const listed = at.kernel
       .listTools({ allVersions: false })
       .filter(({ declaration }) => declaration.source === "module");
@@ -73,25 +73,25 @@ describe("a module's tools", { timeout: 300_000 }, () => {
     assert.match(greet?.program?.hash ?? "", /^[0-9a-f]{64}$/);
   });
 
-  it("run in TypeScript and in JavaScript, with input that passed their schema", async () => {
+  it("run in TypeScript and in JavaScript, with validated input", async () => {
     assert.deepEqual(answerOf(await at.call("greet", { name: "you" })), { said: "hello you" });
     assert.deepEqual(answerOf(await at.call("plain", [1])), { input: [1] });
     assert.equal(failureOf(await at.call("greet", { name: 1 })).code, "INVALID_INPUT");
   });
 
-  it("answer what `run` returns, whatever they print, and leave no process behind", async () => {
+  it("return the value of `run`, whatever they print, and leave no process behind", async () => {
     assert.deepEqual(answerOf(await at.call("prints")), [1, 2]);
     assert.equal(answerOf(await at.call("lingers")), "done");
   });
 
-  it("that throw, or answer nothing, fail with what they said", async () => {
+  it("that throw, or return nothing, fail with their message", async () => {
     assert.match(failureOf(await at.call("throws")).message, /no luck today/);
     assert.match(failureOf(await at.call("answers_nothing")).message, /answered nothing/);
     assert.match(failureOf(await at.call("logs")).message, /a remark/);
     assert.equal(failureOf(await at.call("spins")).code, "TIMEOUT");
   });
 
-  it("do nothing that they did not declare", async () => {
+  it("have no undeclared effects", async () => {
     await writeFile(join(at.workspace, "a.txt"), "workspace");
     assert.equal(answerOf(await at.call("reads", { path: "a.txt" })), "workspace");
     for (const path of ["/workspace/a.txt", join(at.workspace, "a.txt"), join(at.home, "narthex.yaml")]) {
@@ -125,7 +125,7 @@ describe("adding a module", { timeout: 300_000 }, () => {
   const tool = (more: string, name = "a"): string =>
     `export const ${name} = { name: "${name}", description: "Runs.", inputSchema: true, ${more} run: () => 1 };\n`;
 
-  it("never runs it on the host: what it does while it is described stays in a sandbox", async () => {
+  it("never runs it on the host: describing it happens in a sandbox", async () => {
     const canary = join(at.root, "canary");
     await writeFile(canary, "untouched");
     const hostile = `
@@ -140,7 +140,7 @@ ${tool("").replace('"Runs."', '"seen " + JSON.stringify([...seen, ...variables])
     assert.equal(tools[0]?.declaration.description, "seen []");
   });
 
-  it("says what is wrong with each tool by its place in the module", async () => {
+  it("names each tool's problems by its place in the module", async () => {
     const problems = await problemOf(
       tool('effects: ["db_read"], narrow: () => ({}),') + tool('tier: "safe", bounds: { timeoutMs: -1 },', "b"),
     );
@@ -149,7 +149,7 @@ ${tool("").replace('"Runs."', '"seen " + JSON.stringify([...seen, ...variables])
     }
   });
 
-  it("refuses one that exports no tool, two of one name, or does not load", async () => {
+  it("rejects one that exports no tool, two of one name, or does not load", async () => {
     assert.match(await problemOf("export const x = 1;"), /exports no tools/);
     assert.match(await problemOf(tool("") + tool("").replace("const a", "const b")), /exported twice/);
     assert.match(await problemOf("throw new Error('not today');"), /not today/);
@@ -159,7 +159,7 @@ ${tool("").replace('"Runs."', '"seen " + JSON.stringify([...seen, ...variables])
     assert.match(await problemOf(`process.kill(process.pid, "SIGKILL");`), /does not say which tools/);
   });
 
-  it("takes no other file for a module", async () => {
+  it("accepts no other file as a module", async () => {
     const path = join(await at.write({ "tools.py": "" }), "tools.py");
     await assert.rejects(findTools(path), { code: "INVALID_DECLARATION" });
   });

@@ -64,7 +64,7 @@ for (const backend of ["sandbox", "session"] as const) {
       ["a loop that ignores the signal", `trap "" XCPU; ${LOOP}`],
     ];
     for (const [what, command] of sampled(stopped, backend === "session" ? 2 : 4)) {
-      it(`stops ${what}, and refuses the next call`, async () => {
+      it(`stops ${what}, and denies the next call`, async () => {
         const shell = await open();
         const { code, message } = await shell.refused("shell_exec", { command, timeout_ms: 100_000 });
         assert.equal(code, "RESOURCE_EXCEEDED", message);
@@ -78,7 +78,7 @@ for (const backend of ["sandbox", "session"] as const) {
       });
     }
 
-    it("charges each command for what it used itself", async () => {
+    it("charges each command for its own use", async () => {
       const shell = await open(60_000);
       await shell.run(burn(300));
       await shell.run("true");
@@ -88,7 +88,7 @@ for (const backend of ["sandbox", "session"] as const) {
       assert.equal(await left(shell), 60_000 - burnt - idle);
     });
 
-    it("charges every tool that runs programs, also those that run several at once, and no other", async () => {
+    it("charges every tool that runs programs, also several at once, and no other", async () => {
       const shell = await open(60_000);
       await shell.session.call("git", { operation: "STATUS" });
       await shell.session.call("file_search", { pattern: "anything" });
@@ -99,7 +99,7 @@ for (const backend of ["sandbox", "session"] as const) {
       assert.equal(await left(shell), 60_000 - each.reduce((sum, ms) => sum + ms, 0));
     });
 
-    it("lets nothing of a command go on at nobody's cost", async () => {
+    it("kills processes that a command leaves behind", async () => {
       const shell = await open(60_000);
       const mark = `narthex-burner-${backend}-${process.pid}`;
       const { code, out, notes } = await shell.run(
@@ -112,7 +112,7 @@ for (const backend of ["sandbox", "session"] as const) {
       assert.equal((await shell.run("echo after it")).out, "after it\n");
     });
 
-    it("stops a job, which is charged when it has ended; it can be read and killed without any budget", async () => {
+    it("stops a job and charges it at its end; it can be read and killed without any budget", async () => {
       const shell = await open();
       const job = await shell.spawn(`echo begun; ${LOOP}`);
       assert.equal(await left(shell), 0);
@@ -129,7 +129,7 @@ for (const backend of ["sandbox", "session"] as const) {
       assert.ok(used >= 300 && used < 3000, `${used} ms`);
     });
 
-    it("charges all of it for a job that the operating system ended for its time, by whatever clock", async () => {
+    it("charges the full time of a job that the operating system ended for its time", async () => {
       const shell = await open();
       const { notes, state } = await shell.finish(await shell.spawn("kill -XCPU $$"));
       assert.equal(state, "killed");
@@ -137,7 +137,7 @@ for (const backend of ["sandbox", "session"] as const) {
       assert.equal(await left(shell), 0);
     });
 
-    it("is not overspent by twenty calls at once by more than a second each that ran", async () => {
+    it("is overspent by twenty concurrent calls by at most a second each", async () => {
       const shell = await open(3000);
       const results = await Promise.all(Array.from({ length: 20 }, (_, n) => shell.session.call("burner", n)));
       const ran = results.filter(({ status }) => status === "success");

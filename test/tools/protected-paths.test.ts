@@ -95,7 +95,7 @@ describe("protected paths", { timeout: 180_000 }, () => {
     assert.equal(await readFile(at(".github/other/file"), "utf8"), "o\n");
   });
 
-  it("are not deleted along with the directory they lie in", async () => {
+  it("are not deleted with their directory", async () => {
     await mkdir(at("sub/.git/hooks"), { recursive: true });
     await writeFile(at("sub/.env"), "KEY=1");
     await writeFile(at("sub/plain.txt"), "x");
@@ -109,7 +109,7 @@ describe("protected paths", { timeout: 180_000 }, () => {
     assert.equal((await session.call("file_delete", { path: "sub", recursive: true })).status, "success");
   });
 
-  it("that are made by a program are taken away again, whatever their case, and everything else stands", async () => {
+  it("created by a program are removed again, in any case, and everything else stays", async () => {
     for (const [command, path] of [
       ["echo x > .mcp.json", ".mcp.json"],
       ["echo x > .MCP.json", ".MCP.json"],
@@ -134,7 +134,7 @@ describe("protected paths", { timeout: 180_000 }, () => {
     }
   });
 
-  it("that are links come back as they were", async () => {
+  it("that are links are restored exactly", async () => {
     await put({ "réal/settings": "theirs" });
     await symlink("réal", at(".vscode"));
     await own();
@@ -169,14 +169,14 @@ describe("protected paths", { timeout: 180_000 }, () => {
     assert.match(JSON.stringify(end.raw), /"exit_code":0.*1\\n/, end.text);
   });
 
-  it("of a repository that a program makes in passing are taken away with it", async () => {
+  it("of a repository that a program creates on the way are removed with it", async () => {
     const end = await shell("git init --quiet . && echo x > .git/hooks/post-checkout; echo ok > ok");
     assert.equal(end.code, "UNDECLARED_EFFECT", end.text);
     assert.equal(await absent(".git"), true);
     assert.equal(await readFile(at("ok"), "utf8"), "ok\n");
   });
 
-  it("in the directory that a program starts in are protected as those of the root", async () => {
+  it("in a program's starting directory are protected like those of the root", async () => {
     await put({ "sub/deep/.env": "KEY=1" });
     const end = await shell("echo x > .env; echo x > ../.envrc; echo x > .npmrc", { cwd: "sub/deep" });
     assert.equal(end.code, "UNDECLARED_EFFECT", end.text);
@@ -184,7 +184,7 @@ describe("protected paths", { timeout: 180_000 }, () => {
     assert.deepEqual([await absent("sub/.envrc"), await absent("sub/deep/.npmrc")], [true, true]);
   });
 
-  it("are refused to file tools by name, through links and in any case", async () => {
+  it("are denied to file tools by name, through links and in any case", async () => {
     await put({ ".env": "KEY=1", "src/a": "a" });
     await symlink("../.env", at("src/link"));
     await own();
@@ -196,7 +196,7 @@ describe("protected paths", { timeout: 180_000 }, () => {
     assert.equal(await absent("deep"), true);
   });
 
-  it("can be changed where a rule permits it", async () => {
+  it("can be changed if a rule permits it", async () => {
     const permissive = await openHome("permissive", SHELL + PROTECTED);
     const free = await permissive.session({ workspace });
     await put({ ".env": "KEY=1" });
@@ -206,7 +206,7 @@ describe("protected paths", { timeout: 180_000 }, () => {
     assert.equal(endOf(await free.call("file_write", { path: ".envrc", content: "x" })).code, "success");
   });
 
-  it("are those of the configuration, which takes the place of the defaults", async () => {
+  it("can be configured, which replaces the defaults", async () => {
     const own2 = await openHome("configured", SHELL, "protected_paths: [secret.txt, 'conf/*.lock']\n");
     const other = await own2.session({ workspace });
     await put({ "secret.txt": "1", "conf/a.lock": "1", "conf/b.txt": "1" });
@@ -227,7 +227,7 @@ describe("protected paths", { timeout: 180_000 }, () => {
     assert.equal(endOf(await other.call("file_write", { path: ".envrc", content: "2" })).code, "success");
   });
 
-  it("can be what a project runs itself, where the configuration says so", async () => {
+  it("can be files that the project runs itself, if configured", async () => {
     const paths = ["pyvenv.cfg", "venv/bin", "node_modules/.bin", "package.json", "Makefile", "conftest.py"];
     const strict = await openHome("strict", SHELL, `protected_paths: ${JSON.stringify(paths)}\n`);
     const other = await strict.session({ workspace });
@@ -245,7 +245,7 @@ describe("protected paths", { timeout: 180_000 }, () => {
     }
   });
 
-  it("are not blamed on a program that ran while a call was allowed to change them", async () => {
+  it("changed by a permitted call are not blamed on a program that ran at the same time", async () => {
     const permissive = await openHome("beside", `${SHELL}${PROTECTED}`.replace('"t-shell"', '"t-shell-2"'));
     const free = await permissive.session({ workspace });
     const running = shell("until [ -e go ]; do sleep 0.02; done; cat .envrc", {}, free);
@@ -255,7 +255,7 @@ describe("protected paths", { timeout: 180_000 }, () => {
     assert.equal(await readFile(at(".envrc"), "utf8"), "new");
   });
 
-  it("hold beside a home that persists, and a scratch directory that ends with the session", async () => {
+  it("are enforced beside a persistent home, and a scratch directory that ends with the session", async () => {
     const first = await shell("echo kept > ~/note; echo mine > /scratch/note; echo $HOME $NARTHEX_SCRATCH");
     assert.match(JSON.stringify(first.raw), /\/home\/agent \/scratch/);
     const other = await kernel?.session({ workspace });

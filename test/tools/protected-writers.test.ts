@@ -57,7 +57,7 @@ const SHELL = ALL.map((path) => `mkdir -p ${dirname(path)}; echo planted > ${pat
   .join("; ")
   .concat("; echo planted > control");
 
-describe("protected paths, whatever writes", { timeout: 180_000 }, () => {
+describe("protected paths under every kind of writer", { timeout: 180_000 }, () => {
   let at: ProgramHome;
   let session: SocketSession;
   before(async () => {
@@ -144,7 +144,7 @@ describe("protected paths, whatever writes", { timeout: 180_000 }, () => {
     "an MCP server": (path) => ["files__write_file", { path: `/workspace/${path}`, content: "planted" }],
   };
   for (const [name, request] of Object.entries(byPath)) {
-    it(`stay as they are under ${name}`, async () => {
+    it(`stay unchanged under ${name}`, async () => {
       // A server is started again after each change that was put back.
       const paths = name === "an MCP server" ? [".npmrc", ".bashrc"] : ALL;
       for (const path of paths) {
@@ -173,7 +173,7 @@ describe("protected paths, whatever writes", { timeout: 180_000 }, () => {
     "a module's tool": ["module_writes", [...ALL, "control"]],
   };
   for (const [name, [tool, input]] of Object.entries(atOnce)) {
-    it(`stay as they are under ${name}`, async () => {
+    it(`stay unchanged under ${name}`, async () => {
       await furnishControl(undefined);
       assert.equal(await attempt(tool, input), "UNDECLARED_EFFECT");
       await assertUntouched(name);
@@ -181,13 +181,13 @@ describe("protected paths, whatever writes", { timeout: 180_000 }, () => {
     });
   }
 
-  it("stay as they are under git's checkout", async () => {
+  it("stay unchanged under git's checkout", async () => {
     assert.equal(await attempt("git", { operation: "CHECKOUT", args: ["planted"] }), "UNDECLARED_EFFECT");
     await assertUntouched("a checkout");
     assert.equal(await attempt("git", { operation: "CHECKOUT", args: ["-b", "other"] }), "success");
   });
 
-  it("stay as they are under a job", async () => {
+  it("stay unchanged under a job", async () => {
     await furnishControl(undefined);
     const { raw } = await session.call("shell_spawn", { command: SHELL });
     const { job_id: job } = raw as { readonly job_id: string };

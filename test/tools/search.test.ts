@@ -26,7 +26,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
   const placesOf = async (input: JsonObject): Promise<string[]> =>
     matchesOf(await search(input)).map(({ path, line }) => `${String(path)}:${String(line)}`);
 
-  it("declares no more than reading files", () => {
+  it("declares only reading files", () => {
     const facts = at.kernel
       .listTools({ allVersions: false })
       .find(({ declaration }) => declaration.name === "file_search");
@@ -34,7 +34,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual([tier, determinism, effects, isolation], ["read_only", "deterministic", ["fs_read"], "process"]);
   });
 
-  it("answers matching lines with path, line, column and text, and counts them", async () => {
+  it("returns matching lines with path, line, column and text, and counts them", async () => {
     await at.put("plain/a.txt", "nothing\nthe grüße needle and a needle\r\n");
     await at.put("plain/b.txt", "needle");
     assert.deepEqual(await search({ pattern: "needle", path: "plain" }), {
@@ -50,7 +50,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(await placesOf({ pattern: "no such thing", path: "plain" }), []);
   });
 
-  it("answers in the order of paths, the first max_matches of it, however many there are", async () => {
+  it("returns the first max_matches in the order of paths, however many there are", async () => {
     const names = ["a/x", "a-b/x", "a.txt", "a/b/c", "B", "ä", "z/1", "z/10", "z/2"];
     for (const name of names) await at.put(`order/${name}`, "hit\nhit\nhit\n");
     const { stdout } = await run(await findRipgrep(), ["--no-config", "--sort=path", "--files", "./"], {
@@ -78,7 +78,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     }
   });
 
-  it("finds more than can be counted in the same order, and says that it stopped", async () => {
+  it("returns more matches than it counts in the same order, and says that it stopped", async () => {
     const line = `${"x".repeat(200)}\n`;
     for (const name of ["flood/b", "flood/a", "flood/c"]) await at.put(name, line.repeat(60_000));
     const answer = await search({ pattern: "x", path: "flood", max_matches: 2, context: 1 });
@@ -119,7 +119,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(await placesOf({ pattern: "needle", path: "ig/sub" }), ["ig/sub/f.ts:1"]);
   });
 
-  it("literal, case and context do what they say", async () => {
+  it("literal, case and context work as documented", async () => {
     await at.put("options/a", "one\ntwo a.c\nthree ABC\nfour abc\nfive\n");
     const lines = async (input: JsonObject) =>
       matchesOf(await search({ path: "options", ...input })).map(({ line }) => line);
@@ -157,7 +157,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     assert.equal(await at.refused("file_search", { pattern: "x", path: "no-such" }), "FILE_NOT_FOUND");
   });
 
-  it("skips binary files, also those that match before they turn out to be", async () => {
+  it("skips binary files, also those that match before they prove binary", async () => {
     await at.put("binary/text", "needle\n");
     await at.put("binary/early", Buffer.from("\0\0needle\n"));
     await at.put("binary/late", Buffer.concat([Buffer.from("needle\n".repeat(20_000)), Buffer.of(0)]));
@@ -165,7 +165,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     assert.deepEqual(await placesOf({ pattern: "needle", path: "binary/late" }), []);
   });
 
-  it("refuses a pattern or glob that ripgrep cannot read as INVALID_INPUT, with ripgrep's reason", async () => {
+  it("rejects a pattern or glob that ripgrep cannot parse as INVALID_INPUT, with ripgrep's reason", async () => {
     for (const [input, reason] of [
       [{ pattern: "(unclosed" }, /unclosed group/],
       [{ pattern: "a{1000}{1000}{1000}" }, /size limit|exceeds/],
@@ -181,7 +181,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     }
   });
 
-  it("what looks like an option is a pattern, a glob or a path, and never runs or reads anything", async () => {
+  it("text that looks like an option is a pattern, a glob or a path, and never runs or reads anything", async () => {
     await at.put("flags/--pre=sh", "--pre\n-f/etc/passwd\n");
     await at.put("flags/evil.sh", "#!/bin/sh\ntouch /tmp/ran\n");
     await chmod(at.at("flags/evil.sh"), 0o755);
@@ -202,7 +202,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     }
   });
 
-  it("leads nowhere out of the workspace, and follows no link below", async () => {
+  it("searches nothing outside of the workspace, and follows no link below", async () => {
     await mkdir(join(at.root, "secret"));
     await writeFile(join(at.root, "secret/file"), "needle");
     await mkdir(at.at("links"));
@@ -227,7 +227,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     }
   });
 
-  it("searches where the lease gives reading, and nowhere that a link leads from there", async () => {
+  it("searches only where the lease permits reading, also behind links", async () => {
     await at.put("leased/a", "needle");
     await at.put("other/b", "needle");
     await symlink("../other", at.at("leased/link"));
@@ -247,7 +247,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     assert.equal(await codeFor({ pattern: "needle" }), "CAPABILITY_MISSING");
   });
 
-  it("tells of files that cannot be read, with all that was found", async () => {
+  it("reports unreadable files, along with all matches", async () => {
     await at.put("shut/a", "needle");
     await at.put("shut/b", "needle");
     await chmod(at.at("shut/a"), 0o000);
@@ -263,7 +263,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     );
   });
 
-  it("a match in a secret file gives the label `secret`", async () => {
+  it("a match in a secret file adds the label `secret`", async () => {
     await at.put("keys/.env", "TOKEN=needle");
     await at.put("keys/plain", "needle");
     for (const [input, labels] of [
@@ -278,7 +278,7 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
     }
   });
 
-  it("very long lines are told around their match", async () => {
+  it("very long lines are shortened around their match", async () => {
     await at.put("long/min.js", `${"a".repeat(5000)}needle${"b".repeat(5_000_000)}\n`);
     const [match] = matchesOf(await search({ pattern: "needle", path: "long" }));
     assert.equal(match?.["column"], 5001);

@@ -32,7 +32,7 @@ describe("the backend of shell commands", { timeout: 240_000 }, () => {
   });
 
   for (const backend of ["sandbox", "session", "host"] as const) {
-    it(`${backend} shows what a command prints while it runs, and runs commands of up to 1 MB alike`, async (t) => {
+    it(`${backend} shows a command's output while it runs, and runs commands of up to 1 MB`, async (t) => {
       await using at = await disposable(await createShellKernel(backend));
       const shell = await at.open();
       await streams(at, shell);
@@ -52,7 +52,7 @@ describe("the backend of shell commands", { timeout: 240_000 }, () => {
     });
   }
 
-  it("disabled refuses every tool of the shell with the reason, and runs nothing", async () => {
+  it("disabled denies every tool of the shell with the reason, and runs nothing", async () => {
     await using at = await disposable(await createShellKernel("disabled"));
     const shell = await at.open();
     const inputs = {
@@ -78,7 +78,7 @@ describe("the backend of shell commands", { timeout: 240_000 }, () => {
     assert.ok(other.case !== "error" || other.value.errorCode !== "SANDBOX_UNAVAILABLE", "other programs run");
   });
 
-  it("is written where people look: in the ledger and by doctor, which knows no other by itself than sandbox", async () => {
+  it("is shown in the ledger and by doctor, which chooses only the sandbox by itself", async () => {
     const home = await createTestHome();
     try {
       assert.equal((await doctor(home))["shell_backend"], "sandbox");
@@ -109,8 +109,8 @@ describe("the backend of shell commands", { timeout: 240_000 }, () => {
   });
 });
 
-describe("the host as backend", { timeout: 120_000 }, () => {
-  it("runs as nobody's root with an environment from nothing, and labels everything it made", async () => {
+describe("the host as shell backend", { timeout: 120_000 }, () => {
+  it("runs without root rights in an empty environment, and labels everything it made", async () => {
     process.env["NARTHEX_TEST_LEAK"] = "leaked-onto-the-host";
     await using at = await disposable(await createShellKernel("host"));
     const shell = await at.open();
@@ -131,7 +131,7 @@ describe("the host as backend", { timeout: 120_000 }, () => {
     for (const { kind, labels } of outcomes) assert.deepEqual([...labels], ["host"], kind);
   });
 
-  it("kills the process group at the time-out, and waits for nothing that left it", async () => {
+  it("kills the process group at the time-out, and does not wait for processes that left it", async () => {
     await using at = await disposable(await createShellKernel("host"));
     const shell = await at.open();
     const mark = `narthex-host-${process.pid}`;
@@ -146,7 +146,7 @@ describe("the host as backend", { timeout: 120_000 }, () => {
     assert.equal(left.out, "answered\n");
   });
 
-  it("is refused in a workspace of root's", async (context) => {
+  it("is denied in a workspace of root's", async (context) => {
     if (process.getuid?.() !== 0) return context.diagnostic("only root can make a workspace of root's");
     await using at = await disposable(await createShellKernel("host"));
     const owned = await mkdtemp(join(tmpdir(), "narthex-root-owned-"));

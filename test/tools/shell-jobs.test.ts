@@ -15,7 +15,7 @@ for (const backend of ["session", "sandbox"] as const) {
     });
     after(() => at.remove());
 
-    it("goes on after its call; its output is read by offset, its input written, its exit code told", async () => {
+    it("continues after its call; its output is read by offset, its input written, its exit code reported", async () => {
       const shell = await at.open();
       const job = await shell.spawn(
         'echo started in $PWD with $WITH; read -r line; echo "got $line" >&2; cat; exit 4',
@@ -39,7 +39,7 @@ for (const backend of ["session", "sandbox"] as const) {
       assert.equal(closed.code, "EXECUTION_FAILED");
     });
 
-    it("works in the same files as other commands, from the directory it was given", async () => {
+    it("uses the same files as other commands, from its given directory", async () => {
       const shell = await at.open();
       await mkdir(join(at.workspace, "below")).catch(() => undefined);
       const job = await shell.spawn("while [ ! -e ../signal ]; do sleep 0.02; done; echo seen from $PWD", {
@@ -49,7 +49,7 @@ for (const backend of ["session", "sandbox"] as const) {
       assert.equal((await shell.finish(job))["text"], "seen from /workspace/below\n");
     });
 
-    it("is killed with its whole tree, whatever hides in it", async () => {
+    it("is killed with its whole process tree, including hidden processes", async () => {
       const shell = await at.open();
       const mark = `narthex-job-${backend}-${process.pid}`;
       const job = await shell.spawn(
@@ -65,7 +65,7 @@ for (const backend of ["session", "sandbox"] as const) {
       assert.equal((await shell.finish(job))["text"], "ready\n");
     });
 
-    it("is killed after its time, and says so", async () => {
+    it("is killed at its time-out, and says so", async () => {
       const shell = await at.open();
       const job = await shell.spawn("echo begun; sleep 300", { timeout_ms: 400 });
       const done = await shell.finish(job);
@@ -73,7 +73,7 @@ for (const backend of ["session", "sandbox"] as const) {
       assert.match(String(done["notes"]), /did not finish within 400 ms/);
     });
 
-    it("is killed when its session's lease ends, and so is the command that runs beside it", async () => {
+    it("is killed when its session's lease ends, and so is a concurrent command", async () => {
       const mark = `narthex-lease-${backend}-${process.pid}`;
       // A machine that is too busy to start both within the lease gets a longer one.
       for (let ttlMs = 1500; ; ttlMs *= 4) {
@@ -92,7 +92,7 @@ for (const backend of ["session", "sandbox"] as const) {
       await gone(mark);
     });
 
-    it("keeps only the last megabyte of what it prints, and says how much was dropped", async () => {
+    it("keeps only the last megabyte of its output, and says how much was dropped", async () => {
       const shell = await at.open();
       const job = await shell.spawn("head -c 5000000 /dev/zero | tr '\\0' x; printf end");
       while (
@@ -108,7 +108,7 @@ for (const backend of ["session", "sandbox"] as const) {
       assert.ok(String(rest["text"]).endsWith("xend"));
     });
 
-    it("that changes what is protected has it put back at its end, and says so", async () => {
+    it("that changes a protected path has it restored at its end, and says so", async () => {
       const shell = await at.open();
       const job = await shell.spawn("echo evil > .envrc; echo fine > kept");
       const done = await shell.finish(job);
@@ -129,7 +129,7 @@ for (const backend of ["session", "sandbox"] as const) {
       assert.match(String(done["notes"]), /protected paths of the workspace have changed/);
     });
 
-    it("belongs to its session: another one cannot read, feed or kill it", async () => {
+    it("belongs to its session: another one cannot read it, write to it or kill it", async () => {
       const [mine, theirs] = [await at.open(), await at.open()];
       const job = await mine.spawn("echo private; sleep 300");
       await mine.until(job, "private");
@@ -147,7 +147,7 @@ for (const backend of ["session", "sandbox"] as const) {
       assert.equal(seen.out, "");
     });
 
-    it("has an environment made from nothing, and no input until it is given some", async () => {
+    it("has a fresh environment, and no input until some is written", async () => {
       const shell = await at.open();
       process.env["NARTHEX_TEST_LEAK"] = "leaked-into-a-job";
       const job = await shell.spawn("env; cat /proc/self/environ");
@@ -168,7 +168,7 @@ for (const backend of ["session", "sandbox"] as const) {
       await at.kernel.closeSession(shell.session.id);
     });
 
-    it("survives its client's connection, is found again by the next, and is never started a second time", async () => {
+    it("survives its client's connection, is found by the next, and never starts twice", async () => {
       const shell = await at.open();
       const mark = join(at.workspace, `runs-${backend}`);
       const command = `echo run >> runs-${backend}; echo up; sleep 300`;
@@ -215,7 +215,7 @@ for (const backend of ["session", "sandbox"] as const) {
   });
 }
 
-it("starting jobs and typing into them asks a person; reading and ending them does not", async () => {
+it("needs approval to start and to get input, but not to be read and ended", async () => {
   const approver = { door: "test", ask: async () => ({ approved: false, approver: "ann" }) };
   const at = await createShellKernel("session", { policies: [], approver });
   try {

@@ -30,7 +30,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.deepEqual(second.notes, []);
   });
 
-  it("keeps both outputs apart, whole and byte for byte, with the exact exit code", async () => {
+  it("keeps both outputs separate and byte-exact, with the exact exit code", async () => {
     const shell = await at.open();
     const both = await shell.run("printf 'a\\0b\\377c'; printf 'd\\n' >&2; (exit 213)");
     assert.deepEqual([both.code, both.out, both.err], [213, "a\0b\ufffdc", "d\n"]);
@@ -49,7 +49,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.deepEqual([nothing.code, nothing.out, nothing.err], [0, "", ""]);
   });
 
-  it("gives a command its input, its variables and its directory for that call, and nothing of the kernel's", async () => {
+  it("gives a command its input, variables and directory for that call, and nothing of the kernel's", async () => {
     const shell = await at.open();
     const stdin = "first\nsecond \\n 'quoted' \0 $HOME\n";
     const fed = await shell.run("cat; echo $EXTRA", { stdin, env: { EXTRA: `it's "$HOME" \\` } });
@@ -88,7 +88,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.deepEqual([after.out, after.notes], ["yes\nx\n", []]);
   });
 
-  it("that a command ends is followed by a fresh one, and both answers say so", async () => {
+  it("is replaced when a command ends it, and both responses say so", async () => {
     const shell = await at.open();
     const ended = await shell.run("gone=1; echo last words; exit 7");
     assert.deepEqual([ended.code, ended.out], [7, "last words\n"]);
@@ -101,7 +101,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.deepEqual([replaced.code, replaced.out], [5, "replaced\n"]);
   });
 
-  it("runs one command at a time, also of calls that come at once", async () => {
+  it("runs one command at a time, also for concurrent calls", async () => {
     const shell = await at.open();
     const ran = await Promise.all(
       [1, 2, 3, 4, 5].map((number) =>
@@ -117,7 +117,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     );
   });
 
-  it("is killed at the time-out with the whole tree, keeps what was printed, and says that its state is lost", async () => {
+  it("is killed at the time-out with the whole tree, keeps its output, and says that its state is lost", async () => {
     const shell = await at.open();
     const mark = `narthex-tree-${process.pid}`;
     const daemon = `(setsid bash -c 'trap "" TERM INT HUP; exec -a ${mark} sleep 300' &)`;
@@ -136,7 +136,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.equal((await shell.run("echo [$lost]")).out, "[]\n");
   });
 
-  it("that stops itself or never rests is killed at the time-out", async () => {
+  it("is killed at the time-out if it stops itself or never becomes idle", async () => {
     const shell = await at.open();
     for (const command of ["kill -STOP $$", "while :; do :; done", "trap '' TERM; while :; do :; done"]) {
       assert.equal((await shell.refused("shell_exec", { command, timeout_ms: 300 })).code, "TIMEOUT", command);
@@ -144,7 +144,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.equal((await shell.run("echo on")).out, "on\n");
   });
 
-  it("whose call is cancelled is killed with the command", async () => {
+  it("is killed with the command when the call is cancelled", async () => {
     const shell = await at.open();
     const mark = `narthex-cancel-${process.pid}`;
     const command = `(exec -a ${mark} sleep 300)`;
@@ -159,7 +159,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     await gone(mark);
   });
 
-  it("takes nothing that is printed for the end of a command", async () => {
+  it("mistakes no printed text for the end of a command", async () => {
     const shell = await at.open();
     const forged = await shell.run("for i in 1 2 3; do echo 0; printf '0\\n' >&2; printf '%048d' 0; done; false");
     assert.equal(forged.code, 1);
@@ -167,7 +167,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.equal(forged.err, "0\n".repeat(3));
   });
 
-  it("gives the programs of a command no way to report its end", async () => {
+  it("gives the programs of a command no means to report its end", async () => {
     const shell = await at.open();
     const attempt = "for f in /proc/[0-9]*/fd/*; do printf '0\\n' > $f; done 2>/dev/null; printf '0\\n' >&12";
     const forged = await shell.run(
@@ -179,7 +179,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.equal(open.out, "0\n", "a program inherits no socket: the channel is one");
   });
 
-  it("that reports an end which was not due is ended, and the call fails", async () => {
+  it("is killed and fails the call if it reports an unexpected end", async () => {
     const shell = await at.open();
     await shell.run("kept=1");
     // From inside bash itself, which keeps the channel under some other number.
@@ -190,7 +190,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.equal((await shell.run("echo [$kept]")).out, "[]\n");
   });
 
-  it("counts what processes printed while no command ran, and drops it", async () => {
+  it("counts and drops the output of processes while no command ran", async () => {
     const shell = await at.open();
     await shell.run("(while [ ! -e go ]; do sleep 0.02; done; echo from behind; touch done) & true");
     await writeFile(join(at.workspace, "go"), "");
@@ -209,7 +209,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.match(seen.out, /^\[\]\nls: cannot access '\/tmp\/mine': No such file or directory\n$/);
   });
 
-  it("puts back what a command made among the protected paths, fails the call, and goes on", async () => {
+  it("removes what a command created among the protected paths, fails the call, and continues", async () => {
     const workspace = await at.makeWorkspace();
     const shell = await at.open(workspace);
     const refused = await shell.refused("shell_exec", { command: "kept=1; echo evil > .envrc; echo fine > allowed" });
@@ -227,7 +227,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     );
   });
 
-  it("finds what its background processes made among the protected paths between calls", async () => {
+  it("detects what its background processes created among the protected paths between calls", async () => {
     const shell = await at.open();
     await shell.run("(while [ ! -e now ]; do sleep 0.02; done; echo evil > .npmrc; touch made) & true");
     await writeFile(join(at.workspace, "now"), "");
@@ -239,7 +239,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
   });
 
   for (const ending of ["the next call", "the end of the session"]) {
-    it(`replaced by a program that only pretends to rest leaves nothing at ${ending}`, async () => {
+    it(`replaced by a program that only pretends to be idle leaves no file at ${ending}`, async () => {
       const workspace = await at.makeWorkspace();
       const shell = await at.open(workspace);
       const pretends = [
@@ -263,7 +263,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     });
   }
 
-  it("that rested is not blamed for what people made among the protected paths", async () => {
+  it("that was idle is not blamed for what people created among the protected paths", async () => {
     const workspace = await at.makeWorkspace();
     const shell = await at.open(workspace);
     await shell.run("kept=1");
@@ -276,7 +276,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.deepEqual((await readdir(workspace)).sort(), [".envrc", ".npmrc"]);
   });
 
-  it("is made anew when a protected path appears, so that the new path is guarded in it", async () => {
+  it("is restarted when a protected path appears, so that the new path is guarded in it", async () => {
     const workspace = await at.makeWorkspace();
     const shell = await at.open(workspace);
     const other = await at.open(workspace);
@@ -293,7 +293,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.match(next.notes.join(), /protected paths of the workspace have changed/);
   });
 
-  it("that a fork bomb fills is killed at its bound or its time, and the next call has a fresh one", async () => {
+  it("is killed when a fork bomb reaches its limit or its time-out, and the next call has a fresh one", async () => {
     const shell = await at.open();
     const forkBomb = "bomb() { bomb | bomb & }; bomb; sleep 300";
     const refused = await shell.refused("shell_exec", { command: forkBomb, timeout_ms: 2000 });

@@ -18,7 +18,7 @@ describe("programs that fill a disk", { timeout: 240_000 }, () => {
   });
   after(() => at.remove());
 
-  it("are ended for what one call adds to the workspace, and the next call is not", async () => {
+  it("are killed for what one call adds to the workspace, and the next call is not", async () => {
     const workspace = await at.makeWorkspace();
     const shell = await at.open(workspace);
     const refused = await shell.refused("shell_exec", { command: fill("made") });
@@ -27,7 +27,7 @@ describe("programs that fill a disk", { timeout: 240_000 }, () => {
     assert.equal((await shell.run("ls | wc -l; sleep 0.6")).code, 0);
   });
 
-  it("are ended for files of the workspace that have no name any more", async () => {
+  it("are killed for deleted files of the workspace that are still open", async () => {
     const workspace = await at.makeWorkspace();
     const shell = await at.open(workspace);
     const command = "exec 3> gone; rm gone; for i in $(seq 600); do head -c 2M /dev/zero >&3; sleep 0.05; done";
@@ -35,7 +35,7 @@ describe("programs that fill a disk", { timeout: 240_000 }, () => {
     assert.deepEqual(await readdir(workspace), []);
   });
 
-  it("are ended for what /scratch and /home/agent hold, which are within their bounds again for the next", async () => {
+  it("are killed for the content of /scratch and /home/agent, which are below their limits again for the next", async () => {
     const shell = await at.open(await at.makeWorkspace());
     const scratch = await shell.refused("shell_exec", { command: fill("/scratch/made") });
     assert.match(scratch.message, /storage\.scratch_bytes: `\/scratch` may hold at most 8 MB/);
@@ -45,7 +45,7 @@ describe("programs that fill a disk", { timeout: 240_000 }, () => {
     assert.equal((await shell.run("du -sm /home/agent | cut -f 1")).out.trim() <= "4", true);
   });
 
-  it("store no more than a session may, in all its calls", async () => {
+  it("store no more than a session may, over all its calls", async () => {
     const shell = await at.open(await at.makeWorkspace());
     const print = (megabytes: number): string => `head -c ${megabytes}M /dev/zero | tr '\\0' x`;
     assert.equal((await shell.run(print(2))).code, 0);
@@ -58,7 +58,7 @@ describe("programs that fill a disk", { timeout: 240_000 }, () => {
     assert.ok((facts?.budgetRemaining.stored_bytes ?? MB) < 0.5 * MB, JSON.stringify(facts?.budgetRemaining));
   });
 
-  it("and writes are refused below a disk's reserve, while everything else goes on and is recorded", async () => {
+  it("and writes are denied below a disk's reserve, while everything else continues and is recorded", async () => {
     const low = await createShellKernel(
       "sandbox",
       {},

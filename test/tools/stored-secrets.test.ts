@@ -43,7 +43,7 @@ async function assertNotIn(bytes: Buffer, needles: Record<string, string>): Prom
   for (const [name, needle] of Object.entries(needles)) assert.equal(bytes.indexOf(needle), -1, name);
 }
 
-describe("secrets in what is stored", { timeout: 120_000 }, () => {
+describe("secrets in stored data", { timeout: 120_000 }, () => {
   let at: SecretHome;
   let kernel: NarthexKernel;
   let session: KernelSession;
@@ -74,7 +74,7 @@ describe("secrets in what is stored", { timeout: 120_000 }, () => {
     await assertStoredNowhere(at, CONFIGURED);
   });
 
-  it("no configured secret lies in the home or in a bundle, whichever way it came", async () => {
+  it("no configured secret is in the home or in a bundle, whichever way it came", async () => {
     await at.put("leak.txt", `x ${SITE_TOKEN} y\n${Buffer.from(TOOL_TOKEN).toString("base64")}\n`);
     await at.put("old.txt", `token: ${SITE_TOKEN}\n`);
     const reader = await at.session(kernel);
@@ -126,7 +126,7 @@ describe("secrets in what is stored", { timeout: 120_000 }, () => {
     assert.deepEqual((await verifyLedger(kernel.ledgerSource())).problems, []);
   });
 
-  it("what a file held before can be put back while the kernel runs", async () => {
+  it("a file's earlier content can be restored while the kernel runs", async () => {
     await at.put("undone.txt", `token: ${SITE_TOKEN}\n`);
     const undoing = await at.session(kernel);
     assert.equal(endOf(await undoing.call("file_write", { path: "undone.txt", content: "new" })).code, "success");
@@ -135,7 +135,7 @@ describe("secrets in what is stored", { timeout: 120_000 }, () => {
     await assertStoredNowhere(at, CONFIGURED);
   });
 
-  it("a right guess is answered like a wrong one, also when it is repeated or read back", async () => {
+  it("a right guess gets the same response as a wrong one, also when repeated or read back", async () => {
     const answersTo = async (guess: string): Promise<string[]> => {
       const fresh = await at.session(kernel);
       const told: string[] = [];
@@ -182,7 +182,7 @@ describe("secrets in what is stored", { timeout: 120_000 }, () => {
     assert.ok(right.every((line) => line.endsWith("true")));
   });
 
-  it("facts for policy have the structure of what runs, and none of its secrets", async () => {
+  it("facts for policy have the structure of the input, and none of its secrets", async () => {
     const { requestId } = await asked("shell_exec", { command: `echo ${ODD_TOKEN}` });
     assert.equal(await readWorkspace(at, "owned-by-secret"), "");
     const records = await kernel.listRecords({ chain: session.id, limit: 1000, newest: true });
@@ -194,7 +194,7 @@ describe("secrets in what is stored", { timeout: 120_000 }, () => {
     assert.match(questions.at(-1) ?? requestId, /"heads":\["echo","touch"\]/);
   });
 
-  it("every decision comes out the same again, and replay says which calls are redacted", async () => {
+  it("every decision is reproduced, and replay says which calls are redacted", async () => {
     const events = await Array.fromAsync(
       kernel.replay(
         { sessionIds: [session.id], skipVerify: false, digestOnly: false, listCalls: false },
@@ -206,7 +206,7 @@ describe("secrets in what is stored", { timeout: 120_000 }, () => {
     assert.match(text, /"clean":true/);
   });
 
-  it("an approval shows the secret's name, and holds for this very input only", async () => {
+  it("an approval shows the secret's name, and applies to this exact input only", async () => {
     const shown: string[] = [];
     await kernel.close({ graceMs: 0 });
     kernel = await at.open({
@@ -230,8 +230,8 @@ describe("secrets in what is stored", { timeout: 120_000 }, () => {
   });
 });
 
-describe("a kernel that is killed", { timeout: 60_000 }, () => {
-  it("leaves no secret of the call that was under way, and asks a person what became of it", async () => {
+describe("a killed kernel", { timeout: 60_000 }, () => {
+  it("leaves no secret of an interrupted call, and asks a person about its outcome", async () => {
     await using at = await createSecretHome();
     const script = new URL("./crashing-secret-kernel.ts", import.meta.url).pathname;
     const rule = '@id("test-all") @approve("none") permit(principal, action, resource);';
@@ -256,7 +256,7 @@ describe("a kernel that is killed", { timeout: 60_000 }, () => {
 });
 
 describe("content of the vault", { timeout: 60_000 }, () => {
-  it("is answered to who reads its file, and stored by its hash only", async () => {
+  it("is returned to a session that reads its file, and stored by its hash only", async () => {
     await using at = await createSecretHome();
     let kernel = await at.open();
     try {

@@ -24,7 +24,7 @@ except BaseException as error:
     print(json.dumps({"refused": type(error).__name__}))
 `;
 
-describe("a program that does what it did not declare", { timeout: 300_000 }, () => {
+describe("a program with undeclared effects", { timeout: 300_000 }, () => {
   let at: ProgramHome;
   before(async () => {
     at = await createProgramHome();
@@ -60,7 +60,7 @@ describe("a program that does what it did not declare", { timeout: 300_000 }, ()
   });
   after(() => at.remove());
 
-  it("without file effects finds no workspace, no home of the kernel's and no home of its user's", async () => {
+  it("without file effects sees no workspace, no kernel home and no user home", async () => {
     await writeFile(join(at.workspace, "a.txt"), "a");
     const paths = [
       at.home,
@@ -106,7 +106,7 @@ describe("a program that does what it did not declare", { timeout: 300_000 }, ()
     assert.deepEqual(answerOf(await at.call("spawns_rightly")), { did: "yes\n" });
   });
 
-  it("has a sandbox of its own for each call: what one leaves behind, the next does not find", async () => {
+  it("has a sandbox of its own for each call, without leftovers of an earlier one", async () => {
     for (const call of [1, 2, 3]) {
       assert.deepEqual(answerOf(await at.call("leaves_something", { call })), { did: [] });
     }
@@ -126,7 +126,7 @@ describe("a program that does what it did not declare", { timeout: 300_000 }, ()
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it("finds no variable of the kernel's environment", async () => {
+  it("sees no variable of the kernel's environment", async () => {
     process.env["NARTHEX_TEST_CANARY"] = "canary-value";
     const { did } = answerOf(await at.call("environment")) as { did: Record<string, string> };
     delete process.env["NARTHEX_TEST_CANARY"];
@@ -135,7 +135,7 @@ describe("a program that does what it did not declare", { timeout: 300_000 }, ()
   });
 });
 
-describe("what is refused when a tool is added", { timeout: 60_000 }, () => {
+describe("adding a tool", { timeout: 60_000 }, () => {
   let at: ProgramHome;
   before(async () => {
     at = await createProgramHome();
@@ -169,7 +169,7 @@ describe("what is refused when a tool is added", { timeout: 60_000 }, () => {
     assert.fail("it was taken");
   }
 
-  it("a manifest with anything wrong in it, everything at once, each by its place", async () => {
+  it("rejects a manifest with all its problems at once, each by its place", async () => {
     const problems = await problemsOf({
       ...SOUND,
       name: "Not A Name",
@@ -212,7 +212,7 @@ describe("what is refused when a tool is added", { timeout: 60_000 }, () => {
     assert.match(problems, /tool\.json/);
   });
 
-  it("a declaration that contradicts itself", async () => {
+  it("rejects a contradictory declaration", async () => {
     assert.match(await problemsOf({ ...SOUND, effects: ["fs_read", "fs_write"] }), /tier: .*read_only.*fs_write/);
     assert.match(await problemsOf({ ...SOUND, effects: ["fs_read"] }), /determinism: .*pure/);
     assert.match(
@@ -230,7 +230,7 @@ describe("what is refused when a tool is added", { timeout: 60_000 }, () => {
     assert.match(await problemsOf({ ...SOUND, command: [] }), /must name a program/);
   });
 
-  it("YAML that says a thing twice, borrows a value or is no manifest at all", async () => {
+  it("rejects YAML with repeated keys or aliases, or that is no manifest", async () => {
     const lines =
       "version: 1.0.0\ndescription: Runs.\ncommand: [python3, ./tool.py]\ninput_schema: true\neffects: []\ntier: read_only\n";
     const yaml = async (text: string): Promise<string> =>
@@ -245,14 +245,14 @@ describe("what is refused when a tool is added", { timeout: 60_000 }, () => {
     );
   });
 
-  it("paths that lead out of the manifest's directory", async () => {
+  it("rejects paths outside of the manifest's directory", async () => {
     for (const path of ["../other.py", "lib/../../other.py", "/etc/passwd", "lib//x", "lib/./x", "x/", ".."]) {
       assert.match(await problemsOf({ ...SOUND, files: [path] }), /files\[0\]/, path);
       assert.match(await problemsOf({ ...SOUND, command: ["python3", `./${path}`] }), /command\[1\]/, path);
     }
   });
 
-  it("a program that is a link, lies behind one, or is no plain file", async () => {
+  it("rejects a program that is a link, is behind one, or is no plain file", async () => {
     const manifest = JSON.stringify(SOUND);
     const directory = await at.write({ "tool.json": manifest, "real.py": "print(1)" });
     await symlink("real.py", join(directory, "tool.py"));
@@ -277,7 +277,7 @@ describe("what is refused when a tool is added", { timeout: 60_000 }, () => {
     assert.match(await problemsAt(join(linked, "tool.json")), /is a link; name the file itself/);
   });
 
-  it("a program that cannot be run, or is too large", async () => {
+  it("rejects a program that is not executable, or is too large", async () => {
     assert.match(await problemsOf({ ...SOUND, command: ["./tool.py"] }), /not executable.*chmod \+x/);
     const directory = await at.write({ "tool.json": JSON.stringify(SOUND), "tool.py": "" });
     const { truncate } = await import("node:fs/promises");
@@ -285,7 +285,7 @@ describe("what is refused when a tool is added", { timeout: 60_000 }, () => {
     assert.match(await problemsAt(join(directory, "tool.json")), /is larger than/);
   });
 
-  it("keeps what it read, whatever other name the file has and wherever it goes", async () => {
+  it("installs the bytes it validated, whatever happens to the files afterwards", async () => {
     const directory = await at.write({ "tool.json": JSON.stringify(SOUND), "tool.py": "print('mine')" });
     await link(join(directory, "tool.py"), join(directory, "other.py"));
     await at.add(join(directory, "tool.json"));

@@ -53,14 +53,14 @@ describe("a secret given to a program", { timeout: 300_000 }, () => {
     await at.remove();
   });
 
-  it("comes from a variable, a file or a command, and is whole", async () => {
+  it("comes from a variable, a file or a command, and is complete", async () => {
     assert.deepEqual(
       answerOf(await at.call("lengths")),
       [FROM_VARIABLE, FROM_FILE, FROM_COMMAND].map((text) => text.length),
     );
   });
 
-  it("is hidden in what it returns: as it is, in JSON, URLs, hex and base64 wherever it begins", async () => {
+  it("is redacted in its output: plain, in JSON, URLs, hex and base64 at any offset", async () => {
     const told = answerOf(await at.call("tells")) as Record<string, string>;
     assertHidden(JSON.stringify(told));
     assert.equal(told["plain"], "[secret by_variable]");
@@ -72,18 +72,18 @@ describe("a secret given to a program", { timeout: 300_000 }, () => {
     assert.ok(Object.hasOwn(told, "[secret by_file]"), "in keys too");
   });
 
-  it("is hidden where it comes in pieces", async () => {
+  it("is redacted when split into pieces", async () => {
     assert.deepEqual(answerOf(await at.call("in_parts")), { said: "[secret by_file]" });
   });
 
-  it("is hidden in errors", async () => {
+  it("is redacted in errors", async () => {
     const { code, message } = failureOf(await at.call("fails_aloud"));
     assert.equal(code, "EXECUTION_FAILED");
     assertHidden(message);
     assert.match(message, /the key is \[secret by_variable\]/);
   });
 
-  it("stands in no process's arguments while it runs", async () => {
+  it("is in no process's arguments while it runs", async () => {
     const running = at.call("waits");
     let seen: string[] = [];
     while (!seen.some((line) => line.includes("/opt/tool/tool.py"))) {
@@ -95,13 +95,13 @@ describe("a secret given to a program", { timeout: 300_000 }, () => {
     assert.equal(answerOf(await running), "went");
   });
 
-  it("is given to no tool that was not added with it", async () => {
+  it("is passed only to tools that were added with it", async () => {
     const names = answerOf(await at.call("without")) as string[];
     assert.ok(names.includes("PATH"));
     for (const name of ["ONE", "TWO", "THREE", VARIABLE]) assert.ok(!names.includes(name), name);
   });
 
-  it("that is not there, too short, or not configured keeps its tool from running", async () => {
+  it("that is missing, too short, or not configured keeps its tool from running", async () => {
     const expected: [string, RegExp][] = [
       ["wants_unset", /`NARTHEX_TEST_UNSET` is not set/],
       ["wants_short", /fewer than 8 characters/],
@@ -116,7 +116,7 @@ describe("a secret given to a program", { timeout: 300_000 }, () => {
     }
   });
 
-  it("lies nowhere in the kernel's home afterwards", async () => {
+  it("is nowhere in the kernel's home afterwards", async () => {
     await at.stop();
     let looked = 0;
     for (const entry of await readdir(at.home, { recursive: true, withFileTypes: true })) {

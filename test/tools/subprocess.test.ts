@@ -50,34 +50,34 @@ describe("a subprocess tool", { timeout: 300_000 }, () => {
   });
   after(() => at.remove());
 
-  it("gets its input as JSON on stdin, with its fixed arguments, and answers JSON on stdout", async () => {
+  it("gets its input as JSON on stdin, with its fixed arguments, and returns JSON on stdout", async () => {
     const input = { text: 'é\u0000"', list: [1, 2.5, null] };
     assert.deepEqual(answerOf(await at.call("repeat_back", input)), { got: input, arguments: ["--fixed", ""] });
   });
 
-  it("fails with the end of what it said, on one line, if its exit code is not 0", async () => {
+  it("fails with the end of its error output, on one line, if its exit code is not 0", async () => {
     const { code, message } = failureOf(await at.call("fails"));
     assert.equal(code, "EXECUTION_FAILED");
     assert.match(message, /exit code 3; it said: why it failed \[2J/);
     assert.match(failureOf(await at.call("killed")).message, /ended by signal 11/);
   });
 
-  it("must answer exactly one JSON value", async () => {
+  it("must print exactly one JSON value", async () => {
     for (const tool of ["no_json", "two_values", "double_key", "says_nothing", "closes_early"]) {
       assert.equal(failureOf(await at.call(tool)).code, "INVALID_OUTPUT", tool);
     }
     assert.match(failureOf(await at.call("closes_early")).message, /it said: closed/);
   });
 
-  it("must answer what its output schema promises", async () => {
+  it("must return output that fits its schema", async () => {
     assert.equal(failureOf(await at.call("promises")).code, "INVALID_OUTPUT");
   });
 
-  it("need not read its input, however much that is", async () => {
+  it("need not read its input, however large", async () => {
     assert.equal(answerOf(await at.call("ignores_input", { text: "z".repeat(20_000_000) })), 1);
   });
 
-  it("is ended by its bounds: output, memory and time", async () => {
+  it("is killed at its limits of output, memory and time", async () => {
     for (const tool of ["floods", "floods_errors"]) {
       const { code, message } = failureOf(await at.call(tool));
       assert.equal(code, "RESOURCE_EXCEEDED", message);
@@ -87,20 +87,20 @@ describe("a subprocess tool", { timeout: 300_000 }, () => {
     assert.equal(failureOf(await at.call("sleeps")).code, "TIMEOUT");
   });
 
-  it("labels its results and whoever receives them, if its manifest says so", async () => {
+  it("labels its results and the sessions that receive them, if its manifest says so", async () => {
     const session = await at.kernel.session({ workspace: at.workspace });
     assert.deepEqual((await session.call("ignores_input", {})).metadata.labels, []);
     assert.deepEqual((await session.call("labelled", {})).metadata.labels, ["clipboard", "untrusted"]);
     assert.deepEqual((await session.call("ignores_input", {})).metadata.labels, ["clipboard", "untrusted"]);
   });
 
-  it("may answer more than travels inline", async () => {
+  it("may return more than travels inline", async () => {
     const { response, raw } = await at.call("large");
     assert.equal(response.result.case, "success");
     assert.equal((raw as string[]).length, 5000);
   });
 
-  it("finds the call's own random stream and time if it calls itself deterministic", async () => {
+  it("gets the call's own random stream and time if it declares itself deterministic", async () => {
     const [seed, now] = answerOf(await at.call("seeded")) as [string, string];
     assert.match(seed, /^[0-9a-f]{64}$/);
     assert.match(now, /^\d+$/);
@@ -108,7 +108,7 @@ describe("a subprocess tool", { timeout: 300_000 }, () => {
     assert.notEqual(other, seed);
   });
 
-  it("is registered as what it is, with its program in its definition", () => {
+  it("is registered as declared, with its program in its definition", () => {
     const registered = at.kernel
       .listTools({ allVersions: false })
       .find(({ declaration }) => declaration.name === "repeat_back");
@@ -162,7 +162,7 @@ describe("a program's bytes", { timeout: 300_000 }, () => {
     assert.equal(await definition("pinned"), hashes[0], "the same bytes from elsewhere are the same tool");
   });
 
-  it("are hashed again before each run: a program that was swapped does not run", async () => {
+  it("are hashed again before each run: a replaced program does not run", async () => {
     await at.addPython("swapped", `print('"the right one"')`);
     const place = join(at.home, "tools", "swapped@1.0.0", "files");
     const [name = ""] = await readdir(place);
@@ -180,7 +180,7 @@ describe("a program's bytes", { timeout: 300_000 }, () => {
     await at.stop();
   });
 
-  it("come from the home: what becomes of the author's file does not matter", async () => {
+  it("come from the home: changes to the author's file have no effect", async () => {
     const directory = await at.write({
       "tool.sh": `#!/bin/sh\necho '"first"'\n`,
       "tool.yaml":
@@ -194,7 +194,7 @@ describe("a program's bytes", { timeout: 300_000 }, () => {
     await at.stop();
   });
 
-  it("whose record was changed are not run, and every other tool is", async () => {
+  it("are not run if their record was changed, and every other tool is", async () => {
     await at.addPython("broken", "print(1)");
     await at.addPython("whole", "print(2)");
     const record = join(at.home, "tools", "broken@1.0.0", "tool.json");

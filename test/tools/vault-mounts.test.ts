@@ -32,7 +32,7 @@ describe("the two sandboxes of a copy out of the vault", { timeout: 120_000 }, (
     return roots.filter((root) => names.some((name) => `${root}/`.includes(`/${basename(at.root)}/${name}/`)));
   }
 
-  it("read the vault where nothing can be written, and no workspace is", () => {
+  it("read the vault where nothing can be written, and without a workspace", () => {
     const reading = sandboxes.filter((one) => one.workspace === vault);
     assert.ok(reading.length > 0, "no sandbox holds the vault");
     for (const { isWritable, roots } of reading) {
@@ -41,7 +41,7 @@ describe("the two sandboxes of a copy out of the vault", { timeout: 120_000 }, (
     }
   });
 
-  it("place the copy in the workspace, where there is no vault, nor the store it was staged in", () => {
+  it("write the copy in the workspace, where neither the vault nor the staging store is mounted", () => {
     const placing = sandboxes.filter((one) => one.workspace === workspace);
     assert.ok(
       placing.some(({ isWritable }) => isWritable),

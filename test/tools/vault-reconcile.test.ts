@@ -54,8 +54,8 @@ async function lose(
   return { at, kernel, labels, ask };
 }
 
-describe("a kernel that died in a copy out of its vault", { timeout: 240_000 }, () => {
-  it("finds that nothing was placed, and the call can be made again", async (context) => {
+describe("a kernel that died during a copy out of its vault", { timeout: 240_000 }, () => {
+  it("finds that nothing was written, and the call can be made again", async (context) => {
     const { at, kernel, ask } = await lose(context, "invoke", INPUT);
     assert.deepEqual(await kernel.listIntents(), []);
     await assert.rejects(stat(at.at("placed")), { code: "ENOENT" });
@@ -63,14 +63,14 @@ describe("a kernel that died in a copy out of its vault", { timeout: 240_000 }, 
     assert.equal(await readFile(at.at("placed"), "utf8"), SECRET);
   });
 
-  it("finds that what was there before is there still", async (context) => {
+  it("finds that the earlier content is still there", async (context) => {
     const before = (at: VaultKernel) => writeFile(at.at("placed"), "what was there");
     const { at, kernel } = await lose(context, "invoke", INPUT, { before });
     assert.deepEqual(await kernel.listIntents(), []);
     assert.equal(await readFile(at.at("placed"), "utf8"), "what was there");
   });
 
-  it("finds that it was placed, answers as the call would have, and places nothing again", async (context) => {
+  it("finds that it was written, responds as the call would have, and writes nothing again", async (context) => {
     const { at, kernel, ask } = await lose(context, "keep", INPUT);
     assert.deepEqual(await kernel.listIntents(), []);
     const { ino, mtimeMs } = await stat(at.at("placed"));
@@ -82,11 +82,11 @@ describe("a kernel that died in a copy out of its vault", { timeout: 240_000 }, 
     assert.deepEqual((await verifyLedger(kernel.ledgerSource())).problems, []);
   });
 
-  it("has labelled the session before a byte left the vault, so that it holds no secret unlabelled", async (context) => {
+  it("has labelled the session before any byte leaves the vault", async (context) => {
     assert.deepEqual((await lose(context, "keep", INPUT)).labels, ["secret"]);
   });
 
-  it("does not know where the vault's file has changed since, and asks a person", async (context) => {
+  it("leaves the outcome to a person if the vault's file has changed since", async (context) => {
     const after = (at: VaultKernel) => at.hide("key", "another-secret");
     const { at, kernel, ask, labels } = await lose(context, "keep", INPUT, { after });
     assert.equal((await kernel.listIntents()).length, 1);
@@ -95,7 +95,7 @@ describe("a kernel that died in a copy out of its vault", { timeout: 240_000 }, 
     assert.deepEqual(labels, ["secret"]);
   });
 
-  it("does not know where a link led, or something else is in the way by now", async (context) => {
+  it("leaves the outcome to a person if a link led elsewhere, or another file is in the way by now", async (context) => {
     const linked = await lose(
       context,
       "keep",

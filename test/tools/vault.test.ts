@@ -22,14 +22,14 @@ describe("vault_copyto", { timeout: 120_000 }, () => {
   const copy = async (source: string, destination: string) =>
     endOf(await at.session.call("vault_copyto", { source, destination }));
 
-  it("places a file of the vault, for its owner only, and answers its size and hash", async () => {
+  it("copies a file of the vault, for its owner only, and returns its size and hash", async () => {
     assert.deepEqual((await copy("keys/deploy", "config/key")).raw, { bytes: SECRET.length, hash: HASH });
     assert.equal(await readFile(at.at("config/key"), "utf8"), SECRET);
     const { mode, uid } = await stat(at.at("config/key"));
     assert.deepEqual([mode & 0o777, uid], [0o600, (await stat(at.workspace)).uid]);
   });
 
-  it("labels its result and the session secret, also where nothing could be placed", async () => {
+  it("labels its result and the session secret, even if nothing could be written", async () => {
     const session = await at.open();
     const { metadata } = await session.call("vault_copyto", { source: "keys/deploy", destination: "labelled" });
     assert.deepEqual(metadata.labels, ["secret"]);
@@ -42,7 +42,7 @@ describe("vault_copyto", { timeout: 120_000 }, () => {
     assert.deepEqual((await at.kernel.getSession(other.id))?.session.labels, ["secret"]);
   });
 
-  it("leaves nothing that any session could name by the hash", async () => {
+  it("leaves no content that a session could name by the hash", async () => {
     await copy("keys/deploy", "named");
     for (const [tool, input] of [
       ["result_read", { hash: HASH }],
@@ -86,7 +86,7 @@ describe("vault_copyto", { timeout: 120_000 }, () => {
     assert.equal((await stat(at.at("empty"))).size, 0);
   });
 
-  it("follows no link out of the vault, and none that leads past the lease", async () => {
+  it("follows no link out of the vault, and none that leads outside the lease", async () => {
     await writeFile(join(at.root, "outside"), "outside");
     await mkdir(join(at.vault, "links"), { recursive: true });
     await symlink("../../../outside", join(at.vault, "links/up"));
@@ -109,7 +109,7 @@ describe("vault_copyto", { timeout: 120_000 }, () => {
     await assert.rejects(stat(at.at("denied")), { code: "ENOENT" });
   });
 
-  it("refuses odd paths, absent files, directories and pipes", async () => {
+  it("rejects unusual paths, missing files, directories and pipes", async () => {
     for (const source of ["../home/narthex.yaml", "keys/../../x", "/", ".", "a\\..\\b", "x\0y"]) {
       assert.equal((await copy(source, "odd")).code, "INVALID_INPUT", source);
     }
@@ -128,7 +128,7 @@ describe("vault_copyto", { timeout: 120_000 }, () => {
     assert.equal(await readFile(join(at.root, "outside"), "utf8"), "outside");
   });
 
-  it("needs the vault in the lease, the destination too, and a second rule for protected paths", async () => {
+  it("needs the vault and the destination in the lease, and a second rule for protected paths", async () => {
     const none = await at.kernel.session({ workspace: at.workspace });
     const call = { source: "keys/deploy", destination: "without" };
     assert.equal(endOf(await none.call("vault_copyto", call)).code, "CAPABILITY_MISSING");
@@ -144,7 +144,7 @@ describe("vault_copyto", { timeout: 120_000 }, () => {
     await assert.rejects(stat(at.at(".env")), { code: "ENOENT" });
   });
 
-  it("charges what it stages to the budget, and stages nothing beyond it", async () => {
+  it("charges staged bytes to the budget, and stages nothing beyond it", async () => {
     const capabilities = [
       { kind: "vault", prefixes: ["/"] },
       { kind: "fs_write", prefixes: [at.workspace] },
@@ -160,7 +160,7 @@ describe("vault_copyto", { timeout: 120_000 }, () => {
     assert.equal(await at.kernel.statContent(blake3(utf8("c".repeat(200_000)))), undefined);
   });
 
-  it("is the only way: no other tool sees the vault", async () => {
+  it("is the only access: no other tool sees the vault", async () => {
     const reach = `cat ${at.vault}/keys/deploy; ls -a ${at.vault} ${at.home}; find / -xdev -name deploy 2>/dev/null; grep -rl ${SECRET} /proc/1/environ /tmp /scratch 2>/dev/null; true`;
     const shell = await at.session.call("shell_exec", { command: reach });
     assert.equal(endOf(shell).code, "success", endOf(shell).text);
@@ -178,7 +178,7 @@ describe("vault_copyto", { timeout: 120_000 }, () => {
 });
 
 describe("a vault", { timeout: 120_000 }, () => {
-  it("is asked for from a person by default, and a no copies nothing", async () => {
+  it("needs a person's approval by default, and a denial copies nothing", async () => {
     const asked: string[] = [];
     const approver = {
       door: "test",
@@ -195,7 +195,7 @@ describe("a vault", { timeout: 120_000 }, () => {
     await assert.rejects(stat(at.at("key")), { code: "ENOENT" });
   });
 
-  it("and a workspace never overlap, also through a link, and also for a session that was there first", async () => {
+  it("and a workspace never overlap, also through a link, and for earlier sessions", async () => {
     await using at = await createVaultKernel();
     await mkdir(join(at.vault, "inner"));
     await symlink(at.vault, join(at.root, "link"));
@@ -221,7 +221,7 @@ describe("a vault", { timeout: 120_000 }, () => {
     }
   });
 
-  it("is read in one sandbox and its file placed by another, under the id of one request", async () => {
+  it("is read in one sandbox and its file written by another, under one request id", async () => {
     await using at = await createVaultKernel();
     await at.hide("key", SECRET);
     const { requestId } = await at.session.call("vault_copyto", { source: "key", destination: "key" });
@@ -239,7 +239,7 @@ describe("a vault", { timeout: 120_000 }, () => {
     );
   });
 
-  it("that is, holds or lies in what every sandbox sees or the kernel keeps is refused at start", async () => {
+  it("that overlaps a path of the kernel or of every sandbox is rejected at start", async () => {
     await using at = await createVaultKernel();
     await at.kernel.close();
     for (const vault of ["/usr/share/vault", "/usr", "/etc", at.home, join(at.home, "keys"), at.root]) {
@@ -250,7 +250,7 @@ describe("a vault", { timeout: 120_000 }, () => {
     await (await createKernel({ data: at.home })).close();
   });
 
-  it("that is not there, was moved, or is not configured is an error that says what to do", async () => {
+  it("that is missing, was moved, or is not configured is an error that says what to do", async () => {
     await using at = await createVaultKernel();
     await at.hide("key", SECRET);
     const call = async () => endOf(await at.session.call("vault_copyto", { source: "key", destination: "key" }));

@@ -14,7 +14,7 @@ import { assemble } from "./wasm-home.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/wasm/", import.meta.url));
 
-describe("modules by the command line", { timeout: 300_000 }, () => {
+describe("modules on the command line", { timeout: 300_000 }, () => {
   let at: TestHome;
   let session: string;
   before(async () => {
@@ -22,7 +22,7 @@ describe("modules by the command line", { timeout: 300_000 }, () => {
   });
   after(() => at.remove());
 
-  it("are added with their declaration, and shown with what they may use", async () => {
+  it("are added with their declaration, and shown with their capabilities", async () => {
     const { tools } = await at.ask(["tools", "add", join(EXAMPLES, "wat", "checksum.wasm")]);
     const [added] = tools as { tool: string; source: string; files: { path: string }[]; program_hash: string }[];
     assert.deepEqual([added?.tool, added?.source], ["wasm_checksum@1.0.0", "wasm"]);
@@ -37,7 +37,7 @@ describe("modules by the command line", { timeout: 300_000 }, () => {
     session = (await at.openSession()).id;
   });
 
-  it("run by the default policy where they have no effects, twice with the same result and the same fuel", async () => {
+  it("run under the default policy without effects, twice with the same result and the same fuel", async () => {
     const hashes = new Set<unknown>();
     for (const request of ["one", "two"]) {
       const words = ["call", "wasm_checksum", '"hello"', "--session", session, "--request-id", request];
@@ -54,7 +54,7 @@ describe("modules by the command line", { timeout: 300_000 }, () => {
     assert.equal((await at.run(["ledger", "verify"])).code, 0);
   });
 
-  it("are refused where they lie in the workspace of an open session", async () => {
+  it("are rejected inside the workspace of an open session", async () => {
     const folder = join(at.workspace, "tools");
     await mkdir(folder);
     await copyFile(join(EXAMPLES, "rust", "dice.wasm"), join(folder, "dice.wasm"));
@@ -63,7 +63,7 @@ describe("modules by the command line", { timeout: 300_000 }, () => {
     assert.match(finished.stderr, /lies in the workspace of an open session/);
   });
 
-  it("are refused with the reason where they cannot be bounded", async () => {
+  it("are rejected with the reason if they cannot be limited", async () => {
     const file = join(at.root, "broken.wasm");
     await copyFile(join(EXAMPLES, "wat", "checksum.wat"), file);
     const finished = await at.run(["tools", "add", file]);
@@ -71,7 +71,7 @@ describe("modules by the command line", { timeout: 300_000 }, () => {
     assert.match(finished.stderr, /`broken.wasm` is rejected \(not-a-module\)/);
   });
 
-  it("are refused where they hide instructions, or take much before a call pays for anything", async () => {
+  it("are rejected if they hide instructions, or use much before a call is charged", async () => {
     const exported = Array.from({ length: 10_001 }, (_, index) => `(export "${index}" (func $f))`).join("");
     const filling = `(elem (i32.const 0) func ${"$f ".repeat(5000)})`.repeat(21);
     const hostile: readonly (readonly [module: Uint8Array, reason: string])[] = [

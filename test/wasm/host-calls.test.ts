@@ -14,7 +14,7 @@ const codeOf = (name: (typeof HOST_FUNCTIONS)[number]): number => HOST_FUNCTIONS
 const NET = { tier: "side_effecting", determinism: "external" };
 const SEED = new Uint8Array(32).fill(7);
 
-describe("what a module asks of its host", { timeout: 300_000 }, () => {
+describe("a module's host calls", { timeout: 300_000 }, () => {
   let home: WasmHome;
   let server: Server;
   let port: number;
@@ -61,7 +61,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     return [found.calls, found.requestBytes, found.answerBytes].map(Number);
   }
 
-  it("is refused by a number where it is nonsense, and costs fuel all the same", async () => {
+  it("return an error number for an invalid request, and cost fuel all the same", async () => {
     assert.equal(answerOf(await call("pure_probe", "h", 0, "")), -1);
     const small = (await home.lastUse()).fuelUsed;
     assert.equal(answerOf(await call("pure_probe", "h", 0, "x".repeat(500))), -1);
@@ -70,13 +70,13 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     assert.equal(answerOf(await call("pure_probe", "h", codeOf("random"), "no number")), -1);
   });
 
-  it("log: is kept as content that the session can read, and counted", async () => {
+  it("log: keeps content that the session can read, and counts it", async () => {
     assert.equal(answerOf(await call("pure_probe", "h", codeOf("log"), "a remark")), "");
     assert.deepEqual(await counted("log"), [1, 8, 0]);
     assert.deepEqual(await home.lastContent(ContentRole.OUTPUT), ["a remark\n"]);
   });
 
-  it("clock: shows logical time to tools that repeat, the wall's to others, and nothing without the right", async () => {
+  it("clock: shows logical time to deterministic tools, real time to others, and nothing without the capability", async () => {
     const time = (answer: unknown): bigint => Buffer.from(String(answer), "hex").readBigUInt64LE();
     const session = await open();
     const first = time(answerOf(await session.call("seeded_probe", tell("h", codeOf("clock")))));
@@ -90,7 +90,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     assert.equal(answerOf(await timeless.call("free_probe", tell("h", codeOf("clock")))), -2);
   });
 
-  it("random: repeats by seed and call number for tools that repeat, and never for others", async () => {
+  it("random: repeats by seed and call number for deterministic tools, and never for others", async () => {
     const throwIn = async (session: SocketSession, tool: string) =>
       String(answerOf(await session.call(tool, tell("r", codeOf("random")))));
     const [one, other] = [await open(), await open()];
@@ -102,7 +102,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     assert.notEqual(await throwIn(one, "free_probe"), await throwIn(other, "free_probe"));
   });
 
-  it("has_capability: says what lease and declaration give together", async () => {
+  it("has_capability: reports the intersection of lease and declaration", async () => {
     const code = codeOf("has_capability");
     const has = async (tool: string, right: string) => answerOf(await call(tool, "h", code, right));
     assert.equal(await has("pure_probe", "clock"), "01");
@@ -115,7 +115,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     assert.equal(await has("file_probe", "exec"), "00");
   });
 
-  it("fs_read: gives files of the workspace and nothing else, and they are in the ledger", async () => {
+  it("fs_read: reads only files of the workspace, recorded in the ledger", async () => {
     const read = async (path: string) => answerOf(await call("file_probe", "h", codeOf("fs_read"), path));
     assert.equal(unhex(await read("a.txt")), "one two\n");
     assert.deepEqual(await counted("fs_read"), [1, 5, 8]);
@@ -132,7 +132,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     assert.equal(await read(".git"), -5);
   });
 
-  it("fs_write: changes files of the workspace, but not what is protected, and what was there is kept", async () => {
+  it("fs_write: changes files of the workspace, except protected ones, and keeps the earlier content", async () => {
     const write = (path: string, text: string) => call("file_probe", "w", codeOf("fs_write"), `${path} ${text}`);
     assert.equal(answerOf(await write("a.txt", "changed")), "");
     assert.equal(await readFile(join(home.at.workspace, "a.txt"), "utf8"), "changed");
@@ -149,7 +149,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     await writeFile(join(home.at.workspace, "a.txt"), "one two\n");
   });
 
-  it("fetch: goes through the gate to hosts that the session may ask, and is in the ledger", async () => {
+  it("fetch: goes through the gate to the session's hosts, recorded in the ledger", async () => {
     const wasm = { kind: "wasm_exec", maxFuel: 1e9, maxMemoryBytes: 16 * 1024 * 1024 } as const;
     const hosts = [{ host: "127.0.0.1", ports: [port] }];
     const session = await open({ capabilities: [wasm, { kind: "net_read", hosts }] });
@@ -170,7 +170,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     assert.equal(failureOf(await ask(`http://127.0.0.1:${port}/`, ",'method':'POST'")).code, "UNDECLARED_EFFECT");
   });
 
-  it("content_put and content_get: are of the session's own content, and not for pure tools", async () => {
+  it("content_put and content_get: use the session's own content, and are not for pure tools", async () => {
     const [session, other] = [await open(), await open()];
     const hash = unhex(answerOf(await session.call("seeded_probe", tell("h", codeOf("content_put"), "kept"))));
     assert.deepEqual(await counted("content_put"), [1, 4, 64]);
@@ -187,7 +187,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     ["seeded_probe", "w", "fs_write"],
     ["seeded_probe", "q", "fetch"],
   ] as const) {
-    it(`ends the call in UNDECLARED_EFFECT where ${name} was not declared, and nothing was done`, async () => {
+    it(`end the call in UNDECLARED_EFFECT if ${name} was not declared, without any effect`, async () => {
       const text = name === "fetch" ? `{'url':'http://127.0.0.1:${port}/'}` : "b.txt text";
       const session = await open();
       const { code } = failureOf(await session.call(tool, tell(mode, codeOf(name), text)));
@@ -196,7 +196,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     });
   }
 
-  it("is run only by sessions that have a right to as much fuel and memory", async () => {
+  it("are run only by sessions with a capability for as much fuel and memory", async () => {
     for (const [maxFuel, maxMemoryBytes] of [
       [1e9 - 1, 16 * 1024 * 1024],
       [1e9, 16 * 1024 * 1024 - 1],

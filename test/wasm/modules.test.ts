@@ -25,7 +25,7 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
   });
   after(() => home.at.remove());
 
-  it("is registered with its schema, its bounds and the right that running it takes", () => {
+  it("is registered with its schema, its bounds and its required capability", () => {
     const probe = home.at.kernel
       .listTools({ allVersions: false })
       .find(({ declaration }) => declaration.name === "minimal");
@@ -50,7 +50,7 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
     });
   }
 
-  it("answers with JSON of its own, in an instance of its own for each call, by the same fuel", async () => {
+  it("returns JSON, in an instance of its own for each call, by the same fuel", async () => {
     const uses: bigint[] = [];
     for (let round = 0; round < 3; round++) {
       // What one call allocated, the next would find taken.
@@ -70,14 +70,14 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
     assert.equal(hashes.size, 1);
   });
 
-  it("is found out where it says nothing, no JSON, or what its schema does not allow", async () => {
+  it("fails if it returns nothing, no JSON, or output outside its schema", async () => {
     assert.equal(failureOf(await call("probe", "n")).code, "INVALID_OUTPUT");
     assert.equal(failureOf(await call("probe", "t")).code, "INVALID_OUTPUT");
     assert.equal(failureOf(await call("strict", "b", 0, "[1]")).code, "INVALID_OUTPUT");
     assert.deepEqual(answerOf(await call("strict", "b", 0, "{}")), {});
   });
 
-  it("fails by its own words, by a trap, or by a place that is not in its memory", async () => {
+  it("fails by its own error, by a trap, or by an invalid memory address", async () => {
     const told = failureOf(await call("probe", "f"));
     assert.deepEqual([told.code, told.message], ["EXECUTION_FAILED", "it says: it was told to"]);
     assert.match(failureOf(await call("probe", "u")).message, /trapped: unreachable/);
@@ -88,7 +88,7 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
     assert.equal(answerOf(await call("probe", "b", 0, "7")), 7);
   });
 
-  it("that never ends is ended by its fuel, with and without calls in the loop, at the same count each time", async () => {
+  it("that never ends is stopped by its fuel, with and without calls in the loop, at the same count each time", async () => {
     for (const mode of ["l", "c"]) {
       const messages = new Set<string>();
       for (let round = 0; round < 3; round++) {
@@ -108,7 +108,7 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
     }
   });
 
-  it("that goes ever deeper is ended by its depth, and one that wants ever more memory by its cap", async () => {
+  it("with unlimited recursion is stopped by its depth, and with unlimited memory by its cap", async () => {
     for (let round = 0; round < 2; round++) {
       const deep = failureOf(await call("probe", "d"));
       assert.deepEqual([deep.code, deep.message], ["RESOURCE_EXCEEDED", "depth: at most 10000, and it came to 10001"]);
@@ -123,7 +123,7 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
     );
   });
 
-  it("that spins with fuel to burn is ended by its time, and others go on meanwhile", async () => {
+  it("that loops with much fuel is stopped by its time-out, while others continue", async () => {
     const [late, ...others] = await Promise.all([
       call("spins", "l"),
       call("probe", "b", 0, "1"),
@@ -135,13 +135,13 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
     assert.equal((await home.lastUse()).partial, false);
   });
 
-  it("that was stopped is recorded with what is known of it, and marked", async () => {
+  it("that was stopped is recorded with its known usage, and marked", async () => {
     assert.equal(failureOf(await call("spins", "l")).code, "TIMEOUT");
     const { fuelUsed, fuelLimit, partial } = await home.lastUse();
     assert.deepEqual([fuelUsed, fuelLimit, partial], [0n, 1_000_000_000_000n, true]);
   });
 
-  it("is charged for its time on the processor, and ended where its session has no more of it", async () => {
+  it("is charged for its processor time, and stopped when its session has none left", async () => {
     const session = await home.at.kernel.session({
       workspace: home.at.workspace,
       lease: { budgets: { cpu_ms: 400 } },
@@ -161,7 +161,7 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
     assert.equal(result.case === "denied" && result.value.rationaleCode, "BUDGET_EXCEEDED");
   });
 
-  it("does not run once its file was changed", async () => {
+  it("does not run after its file was changed", async () => {
     const [tool] = await home.at.add(await home.writeModule(await probeWith("quite another"), { name: "changed" }));
     const hash = tool?.pin.kind === "wasm" ? tool.pin.module.hash : assert.fail();
     await home.at.stop();

@@ -52,7 +52,7 @@ const REJECTED: readonly (readonly [what: string, text: string, reason: RegExp, 
 
 const FLAGS = ["--enable-all", "--no-check"];
 
-describe("a module that cannot be bounded", { timeout: 300_000 }, () => {
+describe("a module that cannot be limited", { timeout: 300_000 }, () => {
   let home: WasmHome;
   before(async () => {
     home = await createWasmHome();
@@ -71,12 +71,12 @@ describe("a module that cannot be bounded", { timeout: 300_000 }, () => {
   }
 
   for (const [what, text, reason, declared] of sampled(REJECTED, 6)) {
-    it(`is not added, and the reason is said: ${what}`, async () => {
+    it(`is not added, and the reason is reported: ${what}`, async () => {
       assert.match(await problemOf(await assemble(`(module ${text})`, ...FLAGS), declared), reason);
     });
   }
 
-  it("is not added where it is no module, cut short, or a component", async () => {
+  it("is not added if it is no module, truncated, or a component", async () => {
     const whole = await assemble(`(module ${ABI})`);
     const component = Uint8Array.of(0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0);
     assert.match(await problemOf(Buffer.from("no module at all")), /rejected \(not-a-module\)/);
@@ -84,7 +84,7 @@ describe("a module that cannot be bounded", { timeout: 300_000 }, () => {
     assert.match(await problemOf(component), /rejected \(component\)/);
   });
 
-  it("may have SIMD in a tool that does not promise to repeat", async () => {
+  it("may use SIMD in a tool that is not declared deterministic", async () => {
     const text = `(module ${ABI} (func (drop (i8x16.add (v128.const i64x2 0 0) (v128.const i64x2 0 0)))))`;
     const path = await home.writeModule(await assemble(text), { name: "wide", determinism: "nondeterministic" });
     assert.equal((await findTools(path)).tools.length, 1);
@@ -122,7 +122,7 @@ describe("a module's declaration", { timeout: 300_000 }, () => {
   const DECLARED = { name: "own", version: "1.0.0", description: "Says so itself.", input_schema: true };
   const WHOLE = { ...DECLARED, effects: [], determinism: "pure", tier: "read_only" };
 
-  it("is read from its custom section, or from the manifest beside it, or from one that names it", async () => {
+  it("is read from its custom section, from the manifest beside it, or from one that names it", async () => {
     const [own] = (await findTools(await home.writeModule(await withSections(JSON.stringify(WHOLE)), {}))).tools;
     assert.deepEqual([own?.declaration.name, own?.declaration.bounds.maxFuel], ["own", 1e10]);
     const plain = await home.writeModule(await assemble(`(module ${ABI})`), { name: "beside" });
@@ -133,7 +133,7 @@ describe("a module's declaration", { timeout: 300_000 }, () => {
     assert.deepEqual((await findTools(manifest)).paths.length, 2);
   });
 
-  it("is refused with every problem: effects that it cannot have, bounds beyond a module's, rights that follow", async () => {
+  it("is rejected with every problem: impossible effects, bounds above a module's, missing capabilities", async () => {
     const declared = {
       name: "wrong",
       effects: ["process_spawn"],
@@ -147,7 +147,7 @@ describe("a module's declaration", { timeout: 300_000 }, () => {
     }
   });
 
-  it("is refused where its section is no JSON, or where the manifest leads elsewhere", async () => {
+  it("is rejected if its section is not JSON, or its manifest points elsewhere", async () => {
     assert.match(await problemOf(await home.writeModule(await withSections("{"), {})), /is not JSON/);
     const path = await home.writeModule(await assemble(`(module ${ABI})`), {});
     const manifest = join(dirname(path), "other.json");
@@ -155,7 +155,7 @@ describe("a module's declaration", { timeout: 300_000 }, () => {
     assert.match(await problemOf(manifest), /must be a file beside the manifest/);
   });
 
-  it("of which the first section counts, and another one changes nothing but the hash", async () => {
+  it("is its first section, and another one changes only the hash", async () => {
     const [one, two] = [
       await withSections(JSON.stringify(WHOLE)),
       await withSections(JSON.stringify(WHOLE), JSON.stringify({ ...WHOLE, name: "other", effects: ["fs_write"] })),
@@ -167,7 +167,7 @@ describe("a module's declaration", { timeout: 300_000 }, () => {
     assert.notDeepEqual(second?.pin, first?.pin);
   });
 
-  it("does not stand for a module that does not export what it has to, by name or by type", async () => {
+  it("is rejected for a module without the required exports, by name or by type", async () => {
     assert.match(
       await problemOf(await home.writeModule(await assemble("(module)"), {})),
       /\(abi\): it exports no memory/,

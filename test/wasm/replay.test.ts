@@ -6,7 +6,7 @@ import { createHostedHome, objectOf, objectsOf, type TestHome } from "../cli/hom
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/wasm/", import.meta.url));
 
-describe("calls of modules, run again", { timeout: 300_000 }, () => {
+describe("replayed calls of modules", { timeout: 300_000 }, () => {
   let at: TestHome;
   before(async () => {
     at = await createHostedHome();
@@ -15,7 +15,7 @@ describe("calls of modules, run again", { timeout: 300_000 }, () => {
   });
   after(() => at.remove());
 
-  it("give the same result by the same fuel, with the randomness and the clock of their session", async () => {
+  it("have the same result with the same fuel, with the randomness and the clock of their session", async () => {
     const { id } = await at.openSession();
     await at.ask(["call", "wasm_checksum", '"hello"', "--session", id]);
     await at.ask(["call", "wasm_dice", '{"count":5}', "--session", id]);

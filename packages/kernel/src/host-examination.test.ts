@@ -19,7 +19,7 @@ const contained = defineTool({
 const free = defineTool({ name: "free", description: "Rests on nothing.", inputSchema: true, run: () => "ran" });
 
 describe("the level of containment", () => {
-  it("is weaker from L0 to L2, and nothing is weaker than none at all", () => {
+  it("weakens from L0 to L2, and no containment is the weakest", () => {
     const levels = ["L0", "L1", "L2"];
     for (const [than, began] of levels.entries()) {
       for (const [at, level] of levels.entries())
@@ -29,7 +29,7 @@ describe("the level of containment", () => {
     }
   });
 
-  it("never drops in a session: not from L0 to L1 either, while other tools go on", async () => {
+  it("never drops during a session, not even from L0 to L1, while other tools keep running", async () => {
     const store = createMemoryStore();
     const start = (level: string) =>
       createTestKernel({
@@ -60,7 +60,7 @@ describe("the level of containment", () => {
     assert.equal(runs, before + 1);
   });
 
-  it("may rise, and what is disabled is not begun", async () => {
+  it("may rise, and disabled tools are not started", async () => {
     const store = createMemoryStore();
     const stateOf = ({ name }: { readonly name: string }) =>
       ({ state: name === "contained" ? "disabled" : "ready", reason: "no sandbox: install one" }) as const;

@@ -72,9 +72,9 @@ describe("the default policy", () => {
     );
   }
 
-  test("allows what its examples say it allows", () => holds("allow"));
-  test("asks a person where its examples say it asks", () => holds("ask"));
-  test("denies what its examples say it denies", () => holds("deny"));
+  test("allows what its examples allow", () => holds("allow"));
+  test("asks a person where its examples ask", () => holds("ask"));
+  test("denies what its examples deny", () => holds("deny"));
 
   test("is evaluated by the compiled engine", async () => {
     const { current } = await assemblePolicy(await readPolicyDirectory(DIRECTORY), schema);
@@ -82,7 +82,7 @@ describe("the default policy", () => {
     assert.deepEqual([current.engine, current.fallback], ["narthex-cedar/1", ""]);
   });
 
-  test("asks at the console before a session that saw a secret and strangers' text sends anything out", async () => {
+  test("asks at the console before a session with a secret and untrusted text sends anything out", async () => {
     const input = { operation: "PUSH", args: ["origin", "main"] };
     const doorFor = async (labels: readonly string[]) =>
       (await explain({ tool: "git", input, labels })).questions.map(({ approve }) => approve);
@@ -111,7 +111,7 @@ describe("the default policy", () => {
     assert.deepEqual(await asksAbout("http_fetch", { url, method: "DELETE" }), ["ask", ["example.com human"]]);
   });
 
-  test("asks a person before a model is asked, and nobody may ask one that the lease does not name", async () => {
+  test("asks a person before a model request, and denies models that the lease does not name", async () => {
     const explainAsking = await explainerOf(await readPolicyDirectory(DIRECTORY), askingTools);
     const answerTo = async (model: string, labels: readonly string[]): Promise<unknown> => {
       const input = { provider: "local", model, prompt_hash: "a".repeat(64), max_tokens: 1, temperature_scaled: 0 };
@@ -129,7 +129,7 @@ describe("the default policy", () => {
     assert.deepEqual(await answerTo("large", []), ["deny", "CAPABILITY_MISSING", ["ask-network"], "human"]);
   });
 
-  test("lets no git operation reach a network by the rule for work that stays here", async () => {
+  test("permits no git operation with network access by the rule for local work", async () => {
     for (const operation of ["CLONE", "FETCH", "PULL"]) {
       const rulesFor = async (input: JsonObject): Promise<unknown> => {
         const call = { tool: "git", input: { operation, ...input }, labels: [] };
@@ -144,7 +144,7 @@ describe("the default policy", () => {
   });
 });
 
-describe("rules can read", () => {
+describe("facts that rules can read", () => {
   const FACTS: Readonly<Record<string, readonly [tool: string, input: object, condition: string]>> = {
     "the canonical path": ["file_list", { path: "./src//a" }, 'context.path == "src/a" && !context.writes'],
     "the programs of a command": [

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { getByteBudget, createByteBudget } from "./byte-budget.ts";
 import { createTestKernel } from "./test-kernel.ts";
 
-test("nobody overtakes one who waits", () => {
+test("serves waiting requests in order", () => {
   const budget = createByteBudget(100);
   assert.ok(budget.tryAcquire(80));
   const order: string[] = [];
@@ -16,7 +16,7 @@ test("nobody overtakes one who waits", () => {
   assert.equal(budget.used, 60);
 });
 
-test("one who stops waiting lets those behind pass and takes nothing", () => {
+test("a cancelled request lets later ones pass and takes nothing", () => {
   const budget = createByteBudget(100);
   budget.tryAcquire(80);
   const stop = budget.acquire(50, () => assert.fail("taken after leaving"));
@@ -29,7 +29,7 @@ test("one who stops waiting lets those behind pass and takes nothing", () => {
   assert.equal(budget.used, 90);
 });
 
-test("something larger than the limit passes when nothing else is held", () => {
+test("a request above the limit passes when nothing else is held", () => {
   const budget = createByteBudget(100);
   assert.ok(budget.tryAcquire(1000));
   assert.equal(budget.tryAcquire(1), false);

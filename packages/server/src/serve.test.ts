@@ -7,14 +7,14 @@ import { serve } from "./serve.ts";
 import { createTestKernel } from "./test-kernel.ts";
 import { socketPath, toolCall } from "./test-socket.ts";
 
-test("if one door cannot be opened, none stays open", async (t) => {
+test("if one door cannot be opened, all are closed", async (t) => {
   const path = await socketPath(t);
   const services = [{ host: "0.0.0.0", port: 0 }];
   await assert.rejects(serve(createTestKernel(), { framed: { path }, services }), { code: "CONFIG_INVALID" });
   await assert.rejects(stat(path), { code: "ENOENT" });
 });
 
-test("all doors asked for are opened and closed together", async (t) => {
+test("opens and closes all requested doors together", async (t) => {
   const kernel = createTestKernel();
   const path = await socketPath(t);
   const services = [{ host: "127.0.0.1", port: 0 }, { path: `${path}-http` }];

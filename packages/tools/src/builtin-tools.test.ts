@@ -66,7 +66,7 @@ describe("the built-in tools", () => {
     await kernel.close();
   });
 
-  it("ask nobody who was not named: without a provider there is no such tool", () => {
+  it("include no inference tool unless a provider is configured", () => {
     const added = (providers: BuiltinProviders): string[] => {
       const usual = new Set(builtinTools().map(({ name }) => name));
       return builtinTools(providers).flatMap(({ name }) => (usual.has(name) ? [] : [name]));

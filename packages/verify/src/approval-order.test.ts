@@ -8,7 +8,7 @@ const ASKED: EntryPlain = { case: "approvalRequested", value: { approvalId: "apr
 const APPROVED: EntryPlain = { case: "approvalResolved", value: { approvalId: "apr_1", answer: "approved" } };
 const PENDING: EntryPlain = { case: "approvalResolved", value: { approvalId: "apr_1", answer: "pending" } };
 
-test("a caller that was told to wait joins the question that is out", async () => {
+test("a caller that was told to wait joins the pending request", async () => {
   const { ledger, call } = ledgerWithCall({ approve: "human" });
   appendEntries(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
   appendEntries(ledger, call, [PENDING, call.failed], [call.error]);
@@ -53,7 +53,7 @@ test("reports a decision on an approval that was never requested, or was decided
   );
 });
 
-test("a client's own answer leaves its question open, and is named where no question is", async () => {
+test("a client's own decision leaves its request pending, and is reported if there is no request", async () => {
   const { ledger, call } = ledgerWithCall({ approve: "human" });
   const decline: EntryPlain = {
     case: "approvalDeclined",
@@ -70,7 +70,7 @@ test("a client's own answer leaves its question open, and is named where no ques
   assert.deepEqual([problem?.recordIndex, problem?.code], [6, "approval_missing"]);
 });
 
-test("a yes that waits for its call is good for one call, and a second is named", async () => {
+test("an approval that waits for its call permits one call, and a second call is reported", async () => {
   const { ledger, call } = ledgerWithCall({ approve: "human" });
   appendEntries(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
   appendEntries(ledger, call, [PENDING, call.failed], [call.error]);
@@ -87,7 +87,7 @@ test("a yes that waits for its call is good for one call, and a second is named"
   assert.deepEqual([problem?.recordIndex, problem?.code], [6, "approval_missing"]);
 });
 
-test("an answer for the session covers calls until it is revoked", async () => {
+test("a session approval covers calls until it is revoked", async () => {
   const { ledger, call } = ledgerWithCall({ approve: "human" });
   appendEntries(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
   appendEntries(ledger, call, [PENDING, call.failed], [call.error]);

@@ -15,7 +15,7 @@ const NO_HOST: EntryPlain = {
   value: { host: "a.test", port: 443, method: "GET", reason: "host" },
 };
 
-test("a call that runs goes on when one host was refused, and only then", async () => {
+test("a running call continues after a denied host, and only then", async () => {
   const begun = (c: CallParts): EntryPlain[] => [c.invoked, c.checked, c.decided, c.started];
   const going: Readonly<Record<string, readonly [Shape, ok: boolean]>> = {
     "a host the lease does not name": [(c) => [...begun(c), UNGRANTED, NO_HOST, c.completed], true],

@@ -98,7 +98,7 @@ const WRONG: readonly {
 ];
 
 for (const { name, shape, code, options } of WRONG) {
-  test(`a call that ${name} is named`, async () => {
+  test(`reports a call that ${name}`, async () => {
     const { ledger, call } = ledgerWithCall(options);
     appendEntries(ledger, call, shape(call), [...call.items, call.result, call.error]);
     const report = await verifyLedger(ledger);
@@ -110,7 +110,7 @@ for (const { name, shape, code, options } of WRONG) {
   });
 }
 
-test("a policy that says no is followed by nothing but a refusal", async () => {
+test("accepts only a refusal after a policy denial", async () => {
   const { ledger, call } = ledgerWithCall();
   const forbidden: EntryPlain = { case: "policyDecision", value: { ...value(call.decided), allowed: false } };
   appendEntries(
@@ -122,7 +122,7 @@ test("a policy that says no is followed by nothing but a refusal", async () => {
   assert.equal((await verifyLedger(ledger)).problems[0]?.code, "call_order");
 });
 
-test("observed policy that says no lets the call go on", async () => {
+test("a denial in observe mode lets the call continue", async () => {
   const { ledger, call } = ledgerWithCall();
   const observed: EntryPlain = {
     case: "policyDecision",
@@ -139,7 +139,7 @@ test("observed policy that says no lets the call go on", async () => {
   assert.deepEqual(codes, ["proof_contradicts"]);
 });
 
-test("a second outcome in a later record is named there", async () => {
+test("reports a second outcome in a later record at that record", async () => {
   const ledger = startedLedger();
   const call = intentOf(ledger, 1);
   completeIntent(ledger, call);
@@ -148,7 +148,7 @@ test("a second outcome in a later record is named there", async () => {
   assert.deepEqual([problem?.recordIndex, problem?.code], [4, "call_unopened"]);
 });
 
-test("an outcome that repeats another call's request or decision is named", async () => {
+test("reports an outcome that repeats another call's request or decision", async () => {
   const ledger = startedLedger();
   const first = intentOf(ledger, 1);
   const second = intentOf(ledger, 2);
@@ -162,7 +162,7 @@ for (const [name, wrong] of [
   ["completes without success", { success: false }],
   ["completes without a result", { resultCommitment: new Uint8Array(0) }],
 ] as const) {
-  test(`a call that ${name} is named`, async () => {
+  test(`reports a call that ${name}`, async () => {
     const { ledger, call } = ledgerWithCall();
     const completed: EntryPlain = { case: "toolCompleted", value: { ...value(call.completed), ...wrong } };
     appendEntries(
@@ -176,7 +176,7 @@ for (const [name, wrong] of [
   });
 }
 
-test("a call opened under the id of an intent without an outcome is named", async () => {
+test("reports a call started under the id of an intent without an outcome", async () => {
   const ledger = startedLedger();
   intentOf(ledger, 1);
   intentOf(ledger, 1);
@@ -184,14 +184,14 @@ test("a call opened under the id of an intent without an outcome is named", asyn
   assert.deepEqual([problem?.recordIndex, problem?.code], [3, "call_order"]);
 });
 
-test("a repeat that names a later record is named", async () => {
+test("reports a repeat that names a later record", async () => {
   const { ledger, call } = ledgerWithCall();
   const repeated: EntryPlain = { case: "callRepeated", value: { firstRecordIndex: 2, matchedBy: "request_id" } };
   appendEntries(ledger, call, [call.invoked, call.checked, call.decided, repeated], call.items);
   assert.equal((await verifyLedger(ledger)).problems[0]?.code, "outcome_contradicts");
 });
 
-test("an intent without an outcome is counted, whatever comes after it, and is no problem", async () => {
+test("counts an intent without an outcome as open, not as a problem", async () => {
   const ledger = startedLedger();
   intentOf(ledger, 1);
   readOnlyCall(ledger, 2);
@@ -200,14 +200,14 @@ test("an intent without an outcome is counted, whatever comes after it, and is n
   assert.deepEqual([report.problemCount, report.openCalls, report.openIntents], [0, 1, 1]);
 });
 
-test("a call cut off while a person was asked is open and no intent", async () => {
+test("a call interrupted during an approval is open but no intent", async () => {
   const { ledger, call } = ledgerWithCall({ approve: "human" });
   appendEntries(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
   const report = await verifyLedger(ledger);
   assert.deepEqual([report.problemCount, report.openCalls, report.openIntents], [0, 1, 0]);
 });
 
-test("a call cut off while a person was asked may be made again under its id", async () => {
+test("a call interrupted during an approval may be made again under its id", async () => {
   const { ledger, call } = ledgerWithCall({ approve: "human" });
   appendEntries(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
   completeIntent(ledger, intentOf(ledger, 1));
@@ -215,7 +215,7 @@ test("a call cut off while a person was asked may be made again under its id", a
   assert.deepEqual([report.problems, report.openCalls], [[], 0]);
 });
 
-test("a settled intent is no longer open, and its id may be used again", async () => {
+test("a settled intent is closed, and its id may be used again", async () => {
   const ledger = startedLedger();
   intentOf(ledger, 1);
   ledger.append({ chain: SESSION, entries: [SETTLED] });
@@ -225,7 +225,7 @@ test("a settled intent is no longer open, and its id may be used again", async (
   assert.deepEqual([report.problems, report.openCalls], [[], 0]);
 });
 
-test("a settlement repeats the request and the proof of its intent, and may know the result", async () => {
+test("a settlement repeats the request and the proof of its intent, and may include the result", async () => {
   const ledger = startedLedger();
   const items = (call: CallParts): readonly ItemPlain[] => [
     ...call.items.slice(1, 2),
@@ -243,7 +243,7 @@ test("a settlement repeats the request and the proof of its intent, and may know
   assert.deepEqual([report.problems, report.openCalls], [[], 0]);
 });
 
-test("settling what has an outcome is named", async () => {
+test("reports settling a call that has an outcome", async () => {
   const ledger = startedLedger();
   completeIntent(ledger, intentOf(ledger, 1));
   ledger.append({ chain: SESSION, entries: [SETTLED] });
@@ -266,7 +266,7 @@ test("a refusal under the id of a running call leaves that call open", async () 
   assert.deepEqual([report.problems, report.openCalls], [[], 0]);
 });
 
-test("calls end early at every stage", async () => {
+test("accepts calls that end early at every stage", async () => {
   const ledger = startedLedger();
   const shapes: Shape[] = [
     (c) => [c.invoked, c.failed],

@@ -12,7 +12,7 @@ const WRONG: readonly { readonly name: string; readonly said: object; readonly m
 ];
 
 for (const { name, said, message } of WRONG) {
-  test(`a decision that gives ${name} than its proof is named`, async () => {
+  test(`reports a decision with ${name} than its proof`, async () => {
     const { ledger, index } = ledgerWith(said);
     const report = await verifyLedger(ledger);
     assert.deepEqual(
@@ -23,7 +23,7 @@ for (const { name, said, message } of WRONG) {
   });
 }
 
-test("a proof about another question than the one that was kept is named", async () => {
+test("reports a proof for another policy request than the stored one", async () => {
   const { ledger, call } = begun();
   const other = callParts(ledger, 2);
   const [proof, question] = [call.items.find(isProof), other.items.find(isQuestion)];

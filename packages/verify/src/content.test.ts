@@ -10,7 +10,7 @@ import { verifyLedger } from "./verify-ledger.ts";
 const LARGE = new Uint8Array(200_000).fill(7);
 const NOTHING = new Uint8Array(0);
 
-test("a missing content file is named by every record that needs it, the first one first", async () => {
+test("reports a missing content file at every record that needs it, the first one first", async () => {
   const ledger = opened();
   put(ledger, ledger.commitFile(ContentRole.PUT, LARGE));
   put(ledger, ledger.commitFile(ContentRole.PUT, LARGE));
@@ -20,7 +20,7 @@ test("a missing content file is named by every record that needs it, the first o
   assert.deepEqual([report.intact, report.complete], [true, false]);
 });
 
-test("a content file with other bytes, cut or grown is named", async () => {
+test("reports a content file that is changed, truncated or extended", async () => {
   const damaged = [
     LARGE.map((byte, i) => (i === 150_000 ? byte ^ 1 : byte)),
     LARGE.subarray(1),
@@ -37,7 +37,7 @@ test("a content file with other bytes, cut or grown is named", async () => {
   }
 });
 
-test("a content file that cannot be read is named, and verifying goes on", async () => {
+test("reports an unreadable content file, and continues verifying", async () => {
   const ledger = opened();
   put(ledger, ledger.commitFile(ContentRole.PUT, LARGE));
   readOnlyCall(ledger, 1);
@@ -48,7 +48,7 @@ test("a content file that cannot be read is named, and verifying goes on", async
   assert.deepEqual([named(report), report.records], [["1 content_damaged"], 3]);
 });
 
-test("a file is read once, however many records need it", async () => {
+test("reads a file once, however many records need it", async () => {
   const ledger = opened();
   for (let i = 0; i < 5; i++) put(ledger, ledger.commitFile(ContentRole.PUT, LARGE));
   let reads = 0;
@@ -60,14 +60,14 @@ test("a file is read once, however many records need it", async () => {
   assert.equal(reads, 1);
 });
 
-test("content in the row that is not what its digest says is named", async () => {
+test("reports content in a row that differs from its digest", async () => {
   const ledger = opened();
   const { item, commitment } = ledger.commit(ContentRole.PUT, "the truth");
   put(ledger, { item: { ...item, data: utf8("the turth") }, commitment }, 9);
   assert.deepEqual(named(await verifyLedger(ledger)), ["1 content_damaged"]);
 });
 
-test("content that the record's entries do not name is named", async () => {
+test("reports content that the record's entries do not name", async () => {
   const ledger = opened();
   const call = callParts(ledger, 1);
   const stray = ledger.commit(ContentRole.RESULT, "smuggled").item;
@@ -80,14 +80,14 @@ test("content that the record's entries do not name is named", async () => {
   assert.deepEqual(named(await verifyLedger(ledger)), ["1 content_unclaimed"]);
 });
 
-test("a commitment that opens only as another role is named", async () => {
+test("reports a commitment that opens only with another role", async () => {
   const ledger = opened();
   const { item, commitment } = ledger.commit(ContentRole.RESULT, "x");
   put(ledger, { item, commitment }, 1);
   assert.deepEqual(named(await verifyLedger(ledger)), ["1 content_unclaimed", "1 commitment_unopened"]);
 });
 
-test("each left out item is named", async () => {
+test("reports each omitted item", async () => {
   for (let left = 0; left < 5; left++) {
     const ledger = opened();
     const call = callParts(ledger, 1);
@@ -101,7 +101,7 @@ test("each left out item is named", async () => {
   }
 });
 
-test("an outcome needs its own result, not one of another call", async () => {
+test("an outcome requires its own result, not another call's", async () => {
   const ledger = opened();
   const first = intentOf(ledger, 1);
   const second = intentOf(ledger, 2);
@@ -109,7 +109,7 @@ test("an outcome needs its own result, not one of another call", async () => {
   assert.deepEqual(named(await verifyLedger(ledger)), ["3 content_unclaimed", "3 commitment_unopened"]);
 });
 
-test("sizes and labels other than the entry's are named", async () => {
+test("reports sizes and labels that differ from the entry's", async () => {
   for (const wrong of [{ size: 8 }, { labels: [] }, { labels: ["untrusted", "more"] }] as const) {
     const ledger = opened();
     const { item, commitment } = ledger.commitElsewhere(ContentRole.PUT, utf8("content"), ["untrusted"]);
@@ -146,7 +146,7 @@ for (const [name, wrong] of MALFORMED) {
   });
 }
 
-test("content that lies nowhere is named by the first record that says it lies elsewhere", async () => {
+test("reports content that is stored nowhere at the first record that refers to it", async () => {
   const ledger = opened();
   put(ledger, ledger.commitElsewhere(ContentRole.PUT, LARGE));
   put(ledger, ledger.commitElsewhere(ContentRole.PUT, LARGE));
@@ -154,7 +154,7 @@ test("content that lies nowhere is named by the first record that says it lies e
   assert.deepEqual(named(await verifyLedger(ledger)), ["1 content_missing"]);
 });
 
-test("content elsewhere is found in earlier rows, later rows and files", async () => {
+test("finds content in earlier rows, later rows and files", async () => {
   const ledger = opened();
   put(ledger, ledger.commit(ContentRole.PUT, "early"));
   put(ledger, ledger.commitElsewhere(ContentRole.PUT, utf8("early")));
@@ -165,7 +165,7 @@ test("content elsewhere is found in earlier rows, later rows and files", async (
   assert.deepEqual((await verifyLedger(ledger)).problems, []);
 });
 
-test("content elsewhere of another size than it says is named", async () => {
+test("reports content of another size than declared", async () => {
   const ledger = opened();
   const { item, commitment } = ledger.commitElsewhere(ContentRole.PUT, utf8("early"));
   put(ledger, ledger.commit(ContentRole.PUT, "early"));
@@ -173,7 +173,7 @@ test("content elsewhere of another size than it says is named", async () => {
   assert.deepEqual(named(await verifyLedger(ledger)), ["2 content_contradicts"]);
 });
 
-test("an outcome that points back at its intent needs no second reading", async () => {
+test("an outcome that refers back to its intent needs no second read", async () => {
   const ledger = opened();
   const call = intentOf(ledger, 1);
   const back = { ...call.proof.item, place: ContentPlace.ELSEWHERE, data: NOTHING };
@@ -190,7 +190,7 @@ test("an outcome that points back at its intent needs no second reading", async 
   assert.equal(readings, 1);
 });
 
-test("content without bytes is withheld only if its entry says so", async () => {
+test("accepts content without bytes only if its entry declares it withheld", async () => {
   for (const [redacted, labels, expected] of [
     [true, [], []],
     [false, [], ["1 content_malformed", "1 commitment_unopened"]],
@@ -212,7 +212,7 @@ test("erased content with its entry is erased, not missing", async () => {
   assert.deepEqual([report.problems, report.erasedItems, report.contentItems], [[], 5, 5]);
 });
 
-test("erased content without an entry is missing, and named by its record", async () => {
+test("erased content without an entry is missing, and reported at its record", async () => {
   const ledger = opened();
   readOnlyCall(ledger, 1);
   readOnlyCall(ledger, 2);
@@ -221,7 +221,7 @@ test("erased content without an entry is missing, and named by its record", asyn
   assert.deepEqual(named(await verifyLedger(ledger)), ["1 content_missing"]);
 });
 
-test("an erasure that did not happen, or is told twice, is named", async () => {
+test("reports an erasure that did not happen or is repeated", async () => {
   const ledger = opened();
   readOnlyCall(ledger, 1);
   const told: EntryPlain = { case: "contentErased", value: { recordIndex: 1, item: 2 } };
@@ -231,7 +231,7 @@ test("an erasure that did not happen, or is told twice, is named", async () => {
   assert.deepEqual(named(await verifyLedger(ledger)), ["2 erasure_contradicts", "4 erasure_contradicts"]);
 });
 
-test("one erased item does not excuse two commitments", async () => {
+test("one erasure does not excuse two missing commitments", async () => {
   const ledger = opened();
   const first = ledger.commit(ContentRole.PUT, "one");
   const second = ledger.commit(ContentRole.PUT, "two");
@@ -244,7 +244,7 @@ test("one erased item does not excuse two commitments", async () => {
   assert.deepEqual(named(await verifyLedger(ledger)), ["1 commitment_unopened"]);
 });
 
-test("a session may hold what it was granted; the system is granted nothing", async () => {
+test("a session may hold granted content; the system gets no grants", async () => {
   for (const [chain, expected] of [
     [SESSION, []],
     ["system", ["2 content_unclaimed"]],
@@ -257,7 +257,7 @@ test("a session may hold what it was granted; the system is granted nothing", as
   }
 });
 
-test("a record with very many entries and items is verified in time that grows with their number", async () => {
+test("verifies a record with very many entries and items in time proportional to their number", async () => {
   const ledger = opened();
   const contents = Array.from({ length: 20_000 }, (_, i) => ledger.commit(ContentRole.PUT, String(i)));
   const missing = ledger.commit(ContentRole.PUT, "missing");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { Erasures } from "./erasures.ts";
 
-test("an item that was not erased cannot be explained", () => {
+test("an item that was not erased has no explanation", () => {
   const erasures = new Erasures();
   erasures.note(5, 1);
   assert.equal(erasures.explain(5, 2), false);
@@ -12,7 +12,7 @@ test("an item that was not erased cannot be explained", () => {
   assert.equal(erasures.explain(2 ** 50, 1), false);
 });
 
-test("an item is explained once", () => {
+test("explains an item once", () => {
   const erasures = new Erasures();
   erasures.note(5, 1);
   assert.equal(erasures.explain(5, 1), true);
@@ -20,7 +20,7 @@ test("an item is explained once", () => {
   assert.deepEqual([...erasures.unexplained()], []);
 });
 
-test("what is left is exactly what was noted and not explained", () => {
+test("the remainder is exactly what was noted and not explained", () => {
   const item = fc.tuple(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 40 }));
   fc.assert(
     fc.property(fc.uniqueArray(item, { selector: String }), fc.array(item), (noted, explained) => {

@@ -10,14 +10,14 @@ for (const length of [0, 1, 31, 32, 600, 2016, 2017, 16 * 1024 - 32, 16 * 1024 -
   });
 }
 
-test("a commitment is the writer's, and not that of digest and nonce swapped", () => {
+test("a commitment equals the writer's, and differs with digest and nonce swapped", () => {
   const digest = blake3(Uint8Array.of(1));
   const nonce = blake3(Uint8Array.of(2));
   assert.deepEqual(commitmentTo(digest, nonce), commitTo(digest, nonce));
   assert.notDeepEqual(commitmentTo(digest, nonce), commitmentTo(nonce, digest));
 });
 
-test("arrays of different lengths are not the same", () => {
+test("arrays of different lengths are not equal", () => {
   assert.equal(sameBytes(Uint8Array.of(1, 2), Uint8Array.of(1)), false);
   assert.equal(sameBytes(Uint8Array.of(1), Uint8Array.of(1, 2)), false);
   assert.equal(sameBytes(new Uint8Array(0), new Uint8Array(0)), true);

@@ -31,12 +31,12 @@ for (const { name, schema, quick, layout, column } of READERS) {
     return true;
   };
 
-  test(`the quick reader of a ${name} reads those of calls`, () => {
+  test(`the fast decoder of a ${name} decodes those of calls`, () => {
     const read = sampleLedger().rows.filter((row) => compare(row[column]));
     assert.ok(read.length >= 7, `only ${read.length} were read`);
   });
 
-  test(`the quick reader of a ${name} takes only what the careful one takes, and reads the same in it`, () => {
+  test(`the fast decoder of a ${name} accepts only what the strict one accepts, with the same result`, () => {
     const changes = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 2 });
     fc.assert(
       fc.property(bytesOf(schema, column), changes, fc.nat(), (valid, edits, cut) => {

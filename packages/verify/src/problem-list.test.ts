@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ProblemList } from "./problem-list.ts";
 
-test("only a hundred problems are kept, those of the lowest records, and all are counted", () => {
+test("keeps a hundred problems, of the lowest records, and counts all", () => {
   const problems = new ProblemList();
   for (let index = 500; index > 0; index--) problems.add("hash_mismatch", { index, chain: "system" }, "x");
   assert.equal(problems.count, 500);
@@ -12,7 +12,7 @@ test("only a hundred problems are kept, those of the lowest records, and all are
   );
 });
 
-test("problems of one record stay in the order in which they were found", () => {
+test("problems of one record keep the order in which they were found", () => {
   const problems = new ProblemList();
   problems.add("call_order", { index: 3, chain: "system" }, "first");
   problems.add("content_missing", { index: 3, chain: "system" }, "second");
@@ -23,13 +23,13 @@ test("problems of one record stay in the order in which they were found", () => 
   );
 });
 
-test("a chain's name is cut, whatever a ledger calls it", () => {
+test("truncates a chain's name, whatever a ledger calls it", () => {
   const problems = new ProblemList();
   problems.add("hash_mismatch", { index: 0, chain: "x".repeat(100_000) }, "x");
   assert.equal(problems.list()[0]?.chain.length, 256);
 });
 
-test("the kinds of problems are told apart", () => {
+test("distinguishes the kinds of problems", () => {
   const problems = new ProblemList();
   problems.add("index_gap", { index: 0, chain: "" }, "x");
   assert.equal(problems.has("completeness"), true);

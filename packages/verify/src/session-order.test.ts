@@ -17,33 +17,33 @@ const REFUSED: RecordPlan["entries"] = [
   { case: "requestRefused", value: { door: "framed", reason: "malformed", count: 3 } },
 ];
 
-test("a session's chain that begins with anything but the opening is named", async () => {
+test("reports a session's chain that does not begin with its opening", async () => {
   const ledger = new LedgerBuilder();
   readOnlyCall(ledger, 1);
   await assertFirst(ledger, 0, "session_order");
 });
 
-test("a session opened in another one's chain is named", async () => {
+test("reports a session opened in another one's chain", async () => {
   const ledger = new LedgerBuilder();
   ledger.append({ chain: SESSION, entries: [{ case: "sessionOpened", value: { sessionId: OTHER_SESSION } }] });
   await assertFirst(ledger, 0, "session_order");
 });
 
-test("a session opened twice is named", async () => {
+test("reports a session opened twice", async () => {
   const ledger = new LedgerBuilder();
   openSession(ledger);
   openSession(ledger);
   await assertFirst(ledger, 1, "session_order");
 });
 
-test("a session opened in the system's chain is named", async () => {
+test("reports a session opened in the system's chain", async () => {
   const ledger = new LedgerBuilder();
   ledger.append({ chain: "system", entries: REFUSED });
   ledger.append({ chain: "system", entries: [{ case: "sessionOpened", value: { sessionId: SESSION } }] });
   await assertFirst(ledger, 1, "session_order");
 });
 
-test("nothing begins after a session was closed", async () => {
+test("rejects calls that begin after their session was closed", async () => {
   for (const begin of [closeSession, (ledger: LedgerBuilder) => void intentOf(ledger, 1)]) {
     const ledger = new LedgerBuilder();
     openSession(ledger);
@@ -53,7 +53,7 @@ test("nothing begins after a session was closed", async () => {
   }
 });
 
-test("what began before may end after", async () => {
+test("accepts the end of a call that began before its session was closed", async () => {
   const ledger = new LedgerBuilder();
   openSession(ledger);
   const first = intentOf(ledger, 1);
@@ -68,7 +68,7 @@ test("what began before may end after", async () => {
   assert.deepEqual([report.problems, report.openCalls], [[], 0]);
 });
 
-test("a sequence gap is named by the record after it and is a matter of completeness", async () => {
+test("reports a sequence gap at the record after it, as a matter of completeness", async () => {
   const ledger = new LedgerBuilder();
   openSession(ledger);
   ledger.append({ chain: SESSION, entries: REFUSED, instead: { sequence: 5 } });
@@ -77,7 +77,7 @@ test("a sequence gap is named by the record after it and is a matter of complete
   assert.equal(report.complete, false);
 });
 
-test("a sequence used twice is named", async () => {
+test("reports a sequence number used twice", async () => {
   const ledger = new LedgerBuilder();
   openSession(ledger);
   ledger.append({ chain: SESSION, entries: REFUSED });
@@ -85,7 +85,7 @@ test("a sequence used twice is named", async () => {
   await assertFirst(ledger, 2, "sequence_repeated");
 });
 
-test("wall time that goes back is named, across chains", async () => {
+test("reports wall time that goes back, across chains", async () => {
   const ledger = new LedgerBuilder();
   ledger.append({ chain: "system", entries: REFUSED, wallTimeMs: 2000 });
   ledger.append({ chain: "system", entries: REFUSED, wallTimeMs: 2000 });
@@ -97,7 +97,7 @@ test("wall time that goes back is named, across chains", async () => {
   await assertFirst(ledger, 2, "wall_time_back");
 });
 
-test("logical time that goes back is named, within its chain only", async () => {
+test("reports logical time that goes back, within its chain only", async () => {
   const ledger = new LedgerBuilder();
   openSession(ledger);
   readOnlyCall(ledger, 5);
@@ -123,7 +123,7 @@ for (const [name, instead] of [
   });
 }
 
-test("a later record that follows nothing is malformed", async () => {
+test("a later record without a predecessor is malformed", async () => {
   const ledger = new LedgerBuilder();
   ledger.append({ chain: "system", entries: REFUSED });
   ledger.append({ chain: "system", entries: REFUSED, instead: { previousHash: new Uint8Array(0) } });

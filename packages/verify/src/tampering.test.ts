@@ -22,13 +22,13 @@ import { verifyLedger } from "./verify-ledger.ts";
 
 const SIZE = sampleLedger().rows.length;
 
-test("the sample is sound before anybody touches it", async () => {
+test("the sample is sound before any change", async () => {
   const report = await verifyLedger(sampleLedger());
   assert.deepEqual(report.problems, []);
   assert.deepEqual([report.intact, report.complete, report.records], [true, true, SIZE]);
 });
 
-test("any flipped bit of a record, its hash or its columns is found in that record", async () => {
+test("finds any flipped bit of a record, its hash or its columns at that record", async () => {
   const bit = fc.record({
     index: fc.nat({ max: SIZE - 1 }),
     part: fc.constantFrom("record" as const, "hash" as const),
@@ -44,7 +44,7 @@ test("any flipped bit of a record, its hash or its columns is found in that reco
   );
 });
 
-test("any flipped bit of a record's content is found in that record, but for what no commitment covers", async () => {
+test("finds any flipped bit of a record's content at that record, except where no commitment covers it", async () => {
   const rowsWithContent = sampleLedger().rows.filter((row) => row.content.length > 0);
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...rowsWithContent), fc.nat(), async ({ index }, at) => {
@@ -59,7 +59,7 @@ test("any flipped bit of a record's content is found in that record, but for wha
   );
 });
 
-test("a column that says something else than its record is found in that record", async () => {
+test("finds a column that differs from its record at that record", async () => {
   for (let index = 0; index < SIZE; index++) {
     for (const wrong of [{ index: index + 7 }, { index: -1 }, { chain: "ses_x" }, { sequence: 1000 }]) {
       const ledger = sampleLedger();
@@ -69,7 +69,7 @@ test("a column that says something else than its record is found in that record"
   }
 });
 
-test("a record that was edited and hashed again is named, unless nothing follows it in its chain", async () => {
+test("reports a record edited and hashed again, unless it is the last of its chain", async () => {
   for (const [index, row] of sampleLedger().rows.entries()) {
     const ledger = sampleLedger();
     change(ledger, index, (original) => rewrite(original, (record) => (record.wallTimeMs += 1n)));
@@ -79,7 +79,7 @@ test("a record that was edited and hashed again is named, unless nothing follows
   }
 });
 
-test("a dropped record is named, unless it was the last", async () => {
+test("reports a dropped record, unless it was the last", async () => {
   for (let index = 0; index < SIZE - 1; index++) {
     const ledger = sampleLedger();
     ledger.rows.splice(index, 1);
@@ -88,7 +88,7 @@ test("a dropped record is named, unless it was the last", async () => {
   }
 });
 
-test("a truncated head is named", async () => {
+test("reports a truncated head", async () => {
   for (let dropped = 1; dropped < SIZE; dropped++) {
     const ledger = sampleLedger();
     ledger.rows.splice(0, dropped);
@@ -96,7 +96,7 @@ test("a truncated head is named", async () => {
   }
 });
 
-test("a truncated tail cannot be seen, and the report says how much of the ledger that could be", async () => {
+test("cannot detect a truncated tail, and the report says how much of the ledger could be missing", async () => {
   const ledger = sampleLedger();
   ledger.rows.splice(SIZE - 3);
   const report = await verifyLedger(ledger);
@@ -104,7 +104,7 @@ test("a truncated tail cannot be seen, and the report says how much of the ledge
   assert.equal(report.unprovenTail, SIZE - 3);
 });
 
-test("two swapped rows are named by the first of them", async () => {
+test("reports two swapped rows at the first of them", async () => {
   await forPairs(async (low, high) => {
     const ledger = sampleLedger();
     const [first, second] = [rowOf(ledger, low), rowOf(ledger, high)];
@@ -114,7 +114,7 @@ test("two swapped rows are named by the first of them", async () => {
   });
 });
 
-test("two records swapped under their columns are named by the first of them", async () => {
+test("reports two records swapped under their columns at the first of them", async () => {
   await forPairs(async (low, high) => {
     const ledger = sampleLedger();
     const [first, second] = [rowOf(ledger, low), rowOf(ledger, high)];
@@ -124,7 +124,7 @@ test("two records swapped under their columns are named by the first of them", a
   });
 });
 
-test("a duplicated row is named where it was put", async () => {
+test("reports a repeated row at its second position", async () => {
   for (let index = 0; index < SIZE; index++) {
     const ledger = sampleLedger();
     ledger.rows.splice(index + 1, 0, rowOf(ledger, index));
@@ -132,7 +132,7 @@ test("a duplicated row is named where it was put", async () => {
   }
 });
 
-test("a copy of a record given the next index, sequence and hash is named", async () => {
+test("reports a copy of a record with the next index, sequence and hash", async () => {
   const ledger = sampleLedger();
   const last = rowOf(ledger, SIZE - 2);
   const head = rowOf(ledger, SIZE - 1);
@@ -147,7 +147,7 @@ test("a copy of a record given the next index, sequence and hash is named", asyn
   assert.ok((report.problems[0]?.recordIndex ?? 0) >= SIZE - 1);
 });
 
-test("a record spliced in from another ledger is named", async () => {
+test("reports a record spliced in from another ledger", async () => {
   const foreign = sampleLedger("another ledger");
   for (const [index, row] of sampleLedger().rows.entries()) {
     const ledger = sampleLedger();
@@ -165,7 +165,7 @@ test("a record spliced in from another ledger is named", async () => {
   }
 });
 
-test("a spliced session whose beginning is not here is named", async () => {
+test("reports a spliced session without its beginning", async () => {
   const ledger = sampleLedger();
   const foreign = rowOf(ledger, 6);
   ledger.rows[6] = rewrite({ ...foreign, chain: "ses_cccccccccccccccccccc" }, (record) => {
@@ -174,7 +174,7 @@ test("a spliced session whose beginning is not here is named", async () => {
   assert.equal((await assertFirstBad(ledger, 6)).code, "sequence_gap");
 });
 
-test("a changed nonce is named wherever a commitment holds it", async () => {
+test("reports a changed nonce wherever a commitment uses it", async () => {
   for (const [index, row] of sampleLedger().rows.entries()) {
     for (const [position, item] of fromBinary(RecordContentSchema, row.content).items.entries()) {
       if (item.place === ContentPlace.ERASED || UNCOMMITTED.has(item.role)) continue;
@@ -188,7 +188,7 @@ test("a changed nonce is named wherever a commitment holds it", async () => {
   }
 });
 
-test("garbage in place of any part of a row is a problem and never a throw", async () => {
+test("garbage in place of any part of a row is a problem and never throws", async () => {
   const garbage = fc.record({
     index: fc.nat({ max: SIZE - 1 }),
     row: fc.record(

@@ -39,7 +39,7 @@ test("requests encode to their frozen bytes and back", () => {
   }
 });
 
-test("a reader that shares no code with the writer takes the frozen requests as canonical", () => {
+test("a decoder that shares no code with the encoder accepts the frozen requests as canonical", () => {
   const { requests } = read<{ requests: { name: string; hex: string }[] }>("encoding/requests.json");
   const layout = layoutOf(ToolRequestSchema, {});
   for (const { name, hex } of requests) {
@@ -57,7 +57,7 @@ test("other spellings of a request mean the same", () => {
   }
 });
 
-test("refused requests name the frozen rules", () => {
+test("rejected requests name the frozen rules", () => {
   type Refused = { name: string; hex: string; violations: { field: string; rule: string }[] };
   for (const { name, hex, violations } of read<{ refused: Refused[] }>("encoding/requests.json").refused) {
     assert.throws(
@@ -84,7 +84,7 @@ test("JSON texts have their frozen canonical text and hash", () => {
   }
 });
 
-test("refused JSON texts break the frozen rule", () => {
+test("rejected JSON texts break the frozen rule", () => {
   for (const { name, text, rule } of read<{ name: string; text: string; rule: string }[]>(
     "canonical-json/refused.json",
   )) {
@@ -96,7 +96,7 @@ test("refused JSON texts break the frozen rule", () => {
   }
 });
 
-test("every digest is the frozen one", () => {
+test("every digest equals the frozen one", () => {
   const digests = read<{
     content: { bytes: string; hash: string }[];
     record: { record: string; hash: string }[];
@@ -139,7 +139,7 @@ test("each frozen edit of the ledger has its frozen first problem", async () => 
   }
 });
 
-test("the frozen logs of every format have their frozen reports", async () => {
+test("the frozen trees of every format have their frozen reports", async () => {
   const names = readdirSync(new URL("../../../vectors/log/", import.meta.url), { recursive: true, encoding: "utf8" });
   const logs = names.filter((name) => name.endsWith(".json") && !name.endsWith("-report.json"));
   assert.ok(logs.length >= 2);

@@ -12,7 +12,7 @@ test("an aborted signal rejects with its reason", async () => {
   await assert.rejects(verifyLedger(sampleLedger(), { signal: controller.signal }), /enough/);
 });
 
-test("a signal aborted half way stops the reading and lets go of the source", async () => {
+test("a signal aborted half way stops reading and releases the source", async () => {
   const ledger = sampleLedger();
   const controller = new AbortController();
   let released = false;
@@ -33,7 +33,7 @@ test("a signal aborted half way stops the reading and lets go of the source", as
   assert.equal(released, true);
 });
 
-test("a source that fails is a problem at the record it failed at", async () => {
+test("a failing source is a problem at the record where it failed", async () => {
   const ledger = sampleLedger();
   const source: LedgerSource = {
     async *records(): AsyncGenerator<LedgerRow> {
@@ -50,7 +50,7 @@ test("a source that fails is a problem at the record it failed at", async () => 
   assert.equal(report.records, 4);
 });
 
-test("problems beyond a hundred are counted and not listed", async () => {
+test("counts problems beyond a hundred without listing them", async () => {
   const ledger = new LedgerBuilder();
   openSession(ledger);
   for (let i = 1; i <= 150; i++) readOnlyCall(ledger, i);
@@ -69,7 +69,7 @@ test("an empty ledger is sound and proves nothing", async () => {
   assert.equal(report.headHash.length, 0);
 });
 
-test("the report counts what there is", async () => {
+test("the report counts everything in the ledger", async () => {
   const ledger = sampleLedger();
   const report = await verifyLedger(ledger);
   assert.deepEqual(report, {
@@ -124,7 +124,7 @@ test("progress ends with every record done", async () => {
   assert.ok(steps.every((step) => step.recordsTotal === 9000));
 });
 
-test("without content, records are checked as ever, and the report says that nothing is known of content", async () => {
+test("without content, records are checked as usual, and the report says that content was not checked", async () => {
   const ledger = sampleLedger();
   const report = await verifyLedger(ledger, { recordsOnly: true, nowMs: 1 });
   assert.deepEqual([report.problemCount, report.contentItems, report.recordsOnly], [0, 0, true]);

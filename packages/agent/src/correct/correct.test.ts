@@ -56,15 +56,15 @@ async function answering(...tools: Tool[]) {
 
 const SHAPE = "Expected arguments: { path: string, limit?: integer, range?: { from: integer } }";
 
-describe("wrong arguments become a result that the model can act on", () => {
-  test("a missing field is told in exactly these words, with the expected shape", async () => {
+describe("malformed arguments become a result that the model can act on", () => {
+  test("reports a missing field with the exact message and the expected shape", async () => {
     const { answer } = await answering(read);
     const { status, text: told } = await answer("file_read", "{}");
     assert.equal(status, "malformed");
     assert.equal(told, `Tool execution failed: missing required field 'path' in arguments\n${SHAPE}`);
   });
 
-  test("all problems are told at once", async () => {
+  test("reports all problems at once", async () => {
     const { answer } = await answering(read);
     const { text: told } = await answer("file_read", '{"limit":"ten","range":{},"pth":"a"}');
     assert.deepEqual(told.split("\n").sort(), [
@@ -76,7 +76,7 @@ describe("wrong arguments become a result that the model can act on", () => {
     ]);
   });
 
-  test("text that is no JSON is told with the place, and reaches no tool", async () => {
+  test("reports the position of invalid JSON, and calls no tool", async () => {
     const { answer, records } = await answering(read);
     const before = (await records()).length;
     for (const [given, why] of [
@@ -95,7 +95,7 @@ describe("wrong arguments become a result that the model can act on", () => {
     assert.equal((await records()).length, before);
   });
 
-  test("arguments that are no object are told so", async () => {
+  test("reports arguments that are not an object", async () => {
     const { answer } = await answering(read);
     for (const given of ["[1]", "7", "null", '"a.txt"']) {
       assert.match(
@@ -105,7 +105,7 @@ describe("wrong arguments become a result that the model can act on", () => {
     }
   });
 
-  test("of a wrapped input the field is named as the model must send it", async () => {
+  test("names the field of a wrapped input as the model must send it", async () => {
     const { answer } = await answering(text);
     assert.equal((await answer("say", '{"input":"hello"}')).text, "hello");
     assert.match(
@@ -118,7 +118,7 @@ describe("wrong arguments become a result that the model can act on", () => {
     );
   });
 
-  test("a tool that does not exist is refused by the kernel, on record, and the model is told which do", async () => {
+  test("an unknown tool is rejected by the kernel, recorded, and the model gets the known names", async () => {
     const { answer, records } = await answering(read);
     const before = (await records()).length;
     const { status, text: told } = await answer("file_reed", '{"path":"a"}');
@@ -131,7 +131,7 @@ describe("wrong arguments become a result that the model can act on", () => {
     assert.ok((await records()).length > before);
   });
 
-  test("no text makes it crash, and nothing runs that does not fit", async () => {
+  test("no text causes a crash, and nothing runs with input that does not fit", async () => {
     const { answer } = await answering(read);
     const anyText = fc.oneof(
       fc.string({ unit: "binary" }),
@@ -150,11 +150,11 @@ describe("wrong arguments become a result that the model can act on", () => {
 });
 
 describe("arguments", () => {
-  test("none at all are an empty object", () => {
+  test("missing arguments are an empty object", () => {
     for (const given of ["", " \n"]) assert.deepEqual(parseArguments(given), { value: {} });
   });
 
-  test("encoded once or twice more as a string, they are what the string holds", () => {
+  test("decodes arguments encoded once or twice more as a string", () => {
     const value = { path: 'a"b\\c', list: ["{}"] };
     const once = JSON.stringify(value);
     for (const given of [once, JSON.stringify(once), JSON.stringify(JSON.stringify(once))]) {
@@ -162,14 +162,14 @@ describe("arguments", () => {
     }
   });
 
-  test("a string that holds no object stays a string", () => {
+  test("a string that contains no object stays a string", () => {
     for (const held of ["plain", "7", "[1]", "{", '{"a":1,"a":2}', "null"]) {
       assert.deepEqual(parseArguments(JSON.stringify(held)), { value: held });
     }
   });
 });
 
-test("a shape says what a schema asks for, and stays short", () => {
+test("a shape summarises a schema and stays short", () => {
   const shapes: readonly [JsonObject, string][] = [
     [{}, "any"],
     [{ enum: ["a", 1] }, '"a" | 1'],
@@ -183,7 +183,7 @@ test("a shape says what a schema asks for, and stays short", () => {
   assert.ok(describeShape({ type: "object", properties: wide }).length < 1600);
 });
 
-test("a missing field is told with the object that lacks it", () => {
+test("reports a missing field with the object that lacks it", () => {
   for (const [field, place] of [
     ["a", "arguments"],
     ["a.b", "arguments.a"],

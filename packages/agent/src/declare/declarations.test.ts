@@ -68,7 +68,7 @@ describe("the neutral declaration", () => {
     ]);
   });
 
-  test("an input that is no object is wrapped in one, and unwrapped again", () => {
+  test("an input that is not an object is wrapped in one, and unwrapped again", () => {
     for (const schema of [
       true,
       { type: "string" },
@@ -86,7 +86,7 @@ describe("the neutral declaration", () => {
     }
   });
 
-  test("a wrapped schema means what it meant: its references still lead where they led", async () => {
+  test("references in a wrapped schema still resolve", async () => {
     const tree: JsonObject = {
       anyOf: [{ type: "integer" }, { $ref: "#/$defs/list" }],
       $defs: { list: { type: "array", items: { $ref: "#" } } },
@@ -108,7 +108,7 @@ describe("the neutral declaration", () => {
     }
   });
 
-  test("combinators beside an object's properties go into the description, which providers would refuse at the top", () => {
+  test("combinators beside an object's properties move to the description, as providers reject them at the top", () => {
     const { decl, toInput } = declared({
       type: "object",
       properties: { a: {}, b: {} },
@@ -119,7 +119,7 @@ describe("the neutral declaration", () => {
     assert.deepEqual(toInput({ a: 1 }), { a: 1 });
   });
 
-  test("parameters never grow beyond their bound", () => {
+  test("parameters never exceed their limit", () => {
     const many = (describe: string) =>
       Object.fromEntries(
         Array.from({ length: 300 }, (_, i) => [`field${i}`, { type: "string", description: describe }]),
@@ -136,7 +136,7 @@ describe("the neutral declaration", () => {
     assert.match(named.description, /too long to be shown/);
   });
 
-  test("a session is shown only tools its lease could permit", async () => {
+  test("lists only tools that the session's lease could permit", async () => {
     const { kernel, open } = await createTestKernel({ tools: [echoTool, other] });
     const { id } = await open({ lease: { tool_patterns: ["echo"] } });
     const shown = kernel.listTools({ sessionId: id, allVersions: false }).map(({ declaration }) => declaration);
@@ -147,7 +147,7 @@ describe("the neutral declaration", () => {
     assert.equal(declareTools(shown).find("other"), undefined);
   });
 
-  test("a session is shown only tools policy could permit", async () => {
+  test("lists only tools that policy could permit", async () => {
     const policy = createTestPolicy([{ id: "echo-only", action: "echo" }], [echoTool, other]);
     const { kernel, open } = await createTestKernel({ tools: [echoTool, other], policy });
     const { id } = await open();
@@ -160,7 +160,7 @@ describe("the neutral declaration", () => {
 });
 
 describe("names", () => {
-  test("any names become different ones that every provider takes, and lead back", () => {
+  test("any names are mapped to distinct ones that every provider accepts, and back", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(
@@ -179,7 +179,7 @@ describe("names", () => {
     );
   });
 
-  test("a name that fits stays, and no other spelling leads to it", () => {
+  test("a valid name is kept, and no other spelling maps to it", () => {
     const wire = createWireNames(["file_read", "File.Read"]);
     assert.equal(wire.toWire("file_read"), "file_read");
     for (const spelling of ["File_Read", "file_read ", "FILE_READ", "file-read", "__proto__", "constructor", ""]) {
@@ -189,7 +189,7 @@ describe("names", () => {
 });
 
 describe("OpenAI", () => {
-  test("chat completions: strict only for a schema that strict mode takes", () => {
+  test("chat completions: strict only for a schema that strict mode supports", () => {
     const tools = toOpenaiChatTools(declareTools([READ, STRICT]).decls) satisfies OpenAI.Chat.ChatCompletionTool[];
     assert.deepEqual(tools, [
       {
@@ -203,14 +203,14 @@ describe("OpenAI", () => {
     ]);
   });
 
-  test("responses: the same, without the level between", () => {
+  test("responses: the same, without the nested level", () => {
     const tools = toOpenaiResponsesTools(declareTools([STRICT]).decls) satisfies OpenAI.Responses.Tool[];
     assert.deepEqual(tools, [
       { type: "function", name: "say", description: "Says a text.", parameters: STRICT.inputSchema, strict: true },
     ]);
   });
 
-  test("nothing that strict mode would refuse is sent as strict", () => {
+  test("sends nothing as strict that strict mode would reject", () => {
     const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
       type: "object",
       properties,
@@ -246,7 +246,7 @@ describe("OpenAI", () => {
     assert.equal(toOpenaiResponsesTools([declared(taken).decl])[0]?.strict, true);
   });
 
-  test("a long description is cut, and an object always has properties", () => {
+  test("truncates a long description, and gives an object properties", () => {
     const [tool] = toOpenaiResponsesTools(
       declareTools([{ name: "a", description: "😀".repeat(1000), inputSchema: { type: "object" } }]).decls,
     );
@@ -255,7 +255,7 @@ describe("OpenAI", () => {
     assert.deepEqual(tool?.parameters, { type: "object", properties: {} });
   });
 
-  test("more tools than the provider takes are refused with what to do", () => {
+  test("rejects more tools than the provider accepts, with advice", () => {
     const { decls } = declareTools(Array.from({ length: 129 }, (_, i) => ({ ...READ, name: `tool_${i}` })));
     assert.throws(
       () => toOpenaiChatTools(decls),
@@ -264,19 +264,19 @@ describe("OpenAI", () => {
   });
 });
 
-test("Anthropic takes the parameters as they are", () => {
+test("Anthropic gets the parameters unchanged", () => {
   const tools = toAnthropicTools(declareTools([READ]).decls) satisfies Anthropic.Tool[];
   assert.deepEqual(tools, [{ name: "file_read", description: "Reads a file.", input_schema: READ.inputSchema }]);
 });
 
-test("MCP takes the parameters as they are", () => {
+test("MCP gets the parameters unchanged", () => {
   assert.deepEqual(toMcpTools(declareTools([READ]).decls) satisfies McpTool[], [
     { name: "file_read", description: "Reads a file.", inputSchema: READ.inputSchema },
   ]);
 });
 
 describe("Gemini", () => {
-  test("keywords it does not read stand in the descriptions instead", () => {
+  test("unsupported keywords move to the descriptions", () => {
     const schema = {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
@@ -307,7 +307,7 @@ describe("Gemini", () => {
     });
   });
 
-  test("no reference has a neighbour, whatever the schema", () => {
+  test("no reference has a sibling keyword, whatever the schema", () => {
     const keyword = fc.constantFrom("pattern", "minimum", "description", "anyOf", "title");
     fc.assert(
       fc.property(fc.dictionary(keyword, fc.constant("x")), (more) => {
@@ -321,7 +321,7 @@ describe("Gemini", () => {
   });
 });
 
-test("the AI SDK reads the schema unchanged, and leaves checking to the kernel", async () => {
+test("the AI SDK gets the schema unchanged, and leaves validation to the kernel", async () => {
   const tools = toAiSdkTools(declareTools([READ]).decls) satisfies ToolSet;
   const schema = asSchema(tools["file_read"]?.inputSchema);
   assert.deepEqual(await schema.jsonSchema, READ.inputSchema);

@@ -14,13 +14,13 @@ function placeOf(directories: readonly string[], own: SourceTree): unknown {
 }
 
 describe("ts-morph", () => {
-  it("is missed without an exception where it is installed nowhere", () => {
+  it("is reported as missing, without an exception, if it is not installed", () => {
     const tree = createSourceTree({ "package.json": "{}" });
     assert.equal(loadCompiler([tree.directory], pathToFileURL(join(tree.directory, "own.js")).href), undefined);
     tree.remove();
   });
 
-  it("is refused if it is something else", () => {
+  it("is rejected if it is another module", () => {
     const tree = createSourceTree({ "node_modules/ts-morph/index.js": "module.exports = 1;" });
     const own = pathToFileURL(join(tree.directory, "own.js")).href;
     assert.throws(
@@ -30,7 +30,7 @@ describe("ts-morph", () => {
     tree.remove();
   });
 
-  it("is taken from the package's own place if it is there, so that nothing of a workspace is run", () => {
+  it("is loaded from the package's own location first, so that no workspace code runs", () => {
     const own = createSourceTree({ "node_modules/ts-morph/index.js": FAKE });
     const workspace = createSourceTree({ "node_modules/ts-morph/index.js": "throw new Error('ran');" });
     assert.equal(placeOf([workspace.directory], own), join(own.directory, "node_modules/ts-morph"));
@@ -38,7 +38,7 @@ describe("ts-morph", () => {
     workspace.remove();
   });
 
-  it("is taken from the first directory that has it where the package has none of its own", () => {
+  it("is loaded from the first directory that has it if the package has none", () => {
     const own = createSourceTree({ "package.json": "{}" });
     const project = createSourceTree({ "node_modules/ts-morph/index.js": FAKE });
     const directories = [own.directory, project.directory];

@@ -39,7 +39,7 @@ describe("a function that cannot be a tool is an error with file, line, column a
   });
 });
 
-describe("files that cannot be used", () => {
+describe("unusable files", () => {
   const good = (name: string): string => `/** Does it. @tool */\nexport async function ${name}(): Promise<void> {}\n`;
   let tree: SourceTree;
   before(() => {
@@ -62,7 +62,7 @@ describe("files that cannot be used", () => {
   });
   after(() => tree.remove());
 
-  it("are each an error, all of them at once and in the order of their names", () => {
+  it("are all reported at once, in the order of their names", () => {
     assert.deepEqual(tree.problems(["types.d.ts", "missing.ts", "script.js", "folder.ts", "large.ts", "good.ts"]), [
       "folder.ts:1:1: is not a file",
       "large.ts:1:1: has more than 4194304 bytes",
@@ -72,12 +72,12 @@ describe("files that cannot be used", () => {
     ]);
   });
 
-  it("two tools of one name are an error, in one file and in two", () => {
+  it("two tools of one name are an error, in one file or in two", () => {
     const problem = "2:23: there is another tool `f`: two cannot have one name";
     assert.deepEqual(tree.problems(["good.ts", "again.ts", "named.ts"]), [`good.ts:${problem}`, `named.ts:${problem}`]);
   });
 
-  it("a file whose name no import can say is an error", () => {
+  it("a file name that cannot be imported is an error", () => {
     const message = "no module can import a file of this name";
     const printedAt = (output: string) => (tools: GeneratedTools) => tools.printModule(join(tree.directory, output));
     assert.deepEqual(tree.problems(["a#b.ts", "c#/x.ts"], printedAt("out.ts")), [
@@ -87,7 +87,7 @@ describe("files that cannot be used", () => {
     assert.deepEqual(tree.problems(["c#/x.ts"], printedAt("c#/out.ts")), []);
   });
 
-  it("every problem of a function is named at once", () => {
+  it("names every problem of a function at once", () => {
     assert.deepEqual(tree.problems(["several.ts"]), [
       "several.ts:5:30: `c` has to be async",
       "several.ts:5:30: `c` cannot be generic",
@@ -96,7 +96,7 @@ describe("files that cannot be used", () => {
     ]);
   });
 
-  it("what cannot be put into another module is an error", () => {
+  it("a type that cannot be written into another module is an error", () => {
     const output = join(tree.directory, "elsewhere/moved.tools.ts");
     assert.deepEqual(
       tree.problems(["moved.ts"], (tools) => tools.printStandaloneModule(output)),

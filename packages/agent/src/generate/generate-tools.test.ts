@@ -69,11 +69,11 @@ describe("generated declarations", () => {
   after(() => tree.remove());
   const propertiesOf = (name: string): unknown => declarations.get(name)?.parameters["properties"];
 
-  it("are made of the exported async functions marked @tool, and of no other", () => {
+  it("are made only from exported async functions marked @tool", () => {
     assert.deepEqual([...declarations.keys()], ["look_for_html_files", "numbers", "all_shapes"]);
   });
 
-  it("have the function's name in the form of a tool's, or the one in the tag", () => {
+  it("have the function's name in a tool's form, or the one in the tag", () => {
     assert.ok(declarations.has("look_for_html_files"));
     assert.ok(declarations.has("all_shapes"));
   });
@@ -104,7 +104,7 @@ describe("generated declarations", () => {
     });
   });
 
-  it("say number for number, boolean for boolean, and integer for bigint, Integer and @integer", () => {
+  it("use number for number, boolean for boolean, and integer for bigint, Integer and @integer", () => {
     assert.deepEqual(propertiesOf("numbers"), {
       plain: { type: "number" },
       big: { type: "integer" },
@@ -143,7 +143,7 @@ describe("generated declarations", () => {
     });
   });
 
-  it("are the same whatever else is read beside them, and whatever the line ends are", () => {
+  it("are independent of other files and of line ends", () => {
     const text = (...names: readonly string[]): string =>
       tree.generate(...names).printModule(join(tree.directory, "out.ts"));
     const [, , , ...alone] = text("source.ts").split("\n");
@@ -159,7 +159,7 @@ describe("generated declarations", () => {
 });
 
 describe("the generated module", () => {
-  it("names everything differently, however functions are called", () => {
+  it("uses distinct names, however functions are called", () => {
     const marked = (name: string): string =>
       `/** Does it. @tool do_${name.toLowerCase()} */\nexport async function ${name}(a: bigint[]): Promise<void> {}\n`;
     const tree = createSourceTree({
@@ -184,7 +184,7 @@ describe("the generated module", () => {
     assert.ok(whole.includes("await input(input2.a.map((item) => BigInt(item)));"));
   });
 
-  it("imports a function that is exported under any text", () => {
+  it("imports a function that is exported under any name", () => {
     const tree = createSourceTree({
       "odd.ts": `/** Does it. @tool */\nasync function f(): Promise<void> {}\nexport { f as "a b" };\n`,
       "plain.ts": `/** Does it. @tool */\nasync function g(): Promise<void> {}\nexport { g as größe };\n`,
@@ -197,7 +197,7 @@ describe("the generated module", () => {
     );
   });
 
-  it("holds no code but its own, whatever comments, names and literals say", () => {
+  it("contains only its own code, whatever comments, names and literals contain", () => {
     const hostile = "`); process.exit(1); ('\\u2028\\\\\" ${process.exit(1)}";
     const tree = createSourceTree({
       "hostile.ts": `/** ${hostile}\n * @tool\n * @param a ${hostile} */\nexport async function f(a: ${JSON.stringify(hostile)}, b: { ${JSON.stringify(hostile)}: string }): Promise<void> {}\n`,

@@ -67,7 +67,7 @@ const SCRIPT: readonly ScriptedStream[] = [
   [start, ...text(0, "Both are there."), ...end("end_turn")],
 ];
 
-test("the Anthropic SDK: malformed calls are corrected, results stand together, reasoning goes back as it came", async () => {
+test("the Anthropic SDK: corrects malformed calls, keeps results together, and sends reasoning back unchanged", async () => {
   await using provider = await startScriptedProvider(...SCRIPT);
   const client = new Anthropic({ apiKey: "none", baseURL: provider.url, maxRetries: 0 });
   const result = await runAgent({
@@ -126,7 +126,7 @@ test("the Anthropic SDK: malformed calls are corrected, results stand together, 
   });
 });
 
-test("the Anthropic SDK: an error in the stream ends the run with its words, and nothing is called", async () => {
+test("the Anthropic SDK: an error in the stream ends the run with its message, and calls nothing", async () => {
   const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
   await using provider = await startScriptedProvider([start, ...toolUse(0, "t", "file_write", '{"path":"a"}'), error]);
   const client = new Anthropic({ apiKey: "none", baseURL: provider.url, maxRetries: 0 });
@@ -144,7 +144,7 @@ test("the Anthropic SDK: an error in the stream ends the run with its words, and
   assert.equal(messages.length, 1);
 });
 
-test("the Anthropic SDK: a message that ends too early calls nothing, not even a call that looks complete", async () => {
+test("the Anthropic SDK: a truncated message calls nothing, not even a call that looks complete", async () => {
   const events = [start, ...toolUse(0, "t", "file_write", '{"path":"a"}'), ...toolUse(1, "u", "file_write")];
   await using provider = await startScriptedProvider(events);
   const client = new Anthropic({ apiKey: "none", baseURL: provider.url, maxRetries: 0 });
@@ -158,7 +158,7 @@ test("the Anthropic SDK: a message that ends too early calls nothing, not even a
   assert.deepEqual([ended, told], ["failed", ["turn"]]);
 });
 
-test("the Anthropic SDK: what another provider wants back is not sent, and its calls are", async () => {
+test("the Anthropic SDK: omits another provider's opaque data, and sends its calls", async () => {
   await using provider = await startScriptedProvider([start, ...text(0, "So."), ...end("end_turn")]);
   const client = new Anthropic({ apiKey: "none", baseURL: provider.url, maxRetries: 0 });
   const calls = [{ id: "x", name: "file_read", arguments: '{"path":"a"}' }];

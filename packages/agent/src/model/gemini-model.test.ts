@@ -34,12 +34,12 @@ async function run(streams: readonly ScriptedStream[], messages: readonly AgentM
   return { result, requests: provider.requests, told };
 }
 
-test("Gemini: a message that ends too early calls nothing, not even a call that looks complete", async () => {
+test("Gemini: a truncated message calls nothing, not even a call that looks complete", async () => {
   const { result, told } = await run([[chunk([call({ path: "a" })])]]);
   assert.deepEqual([result.end, told], ["failed", ["turn"]]);
 });
 
-test("Gemini: a message or a prompt that was blocked ends the run with the reason, and nothing is called", async () => {
+test("Gemini: a blocked message or prompt ends the run with the reason, and calls nothing", async () => {
   const blocked = { promptFeedback: { blockReason: "PROHIBITED_CONTENT" } };
   for (const [stream, reason] of [
     [[chunk([call({ path: "a" })]), ended("SAFETY")], /the message was ended: SAFETY/],
@@ -51,7 +51,7 @@ test("Gemini: a message or a prompt that was blocked ends the run with the reaso
   }
 });
 
-test("Gemini: the last call of a message that was cut off is not made", async () => {
+test("Gemini: the last call of a truncated message is not made", async () => {
   const cut = [chunk([call({ path: "a" }), call({ path: "b" })]), ended("MAX_TOKENS")];
   const { result } = await run([cut, [chunk([{ text: "So." }]), ended("STOP")]]);
   const [first, second] = resultsIn(result.messages);
@@ -59,7 +59,7 @@ test("Gemini: the last call of a message that was cut off is not made", async ()
   assert.match(second ?? "", /reached its length limit in the middle of this call/);
 });
 
-test("Gemini: wrong calls are corrected, and what the model said goes back as it came, signatures and all", async () => {
+test("Gemini: corrects malformed calls, and sends the model's output back unchanged, signatures included", async () => {
   const signed = call({ pth: "a" }, { thoughtSignature: "c2ln" });
   const own = { functionCall: { id: "g", name: "file_read", args: { path: "b" } } };
   const { result, requests, told } = await run([
@@ -99,7 +99,7 @@ test("Gemini: wrong calls are corrected, and what the model said goes back as it
   ]);
 });
 
-test("Gemini: a call that Gemini itself could not read is answered like any wrong one, and corrected", async () => {
+test("Gemini: corrects a call that Gemini itself reports as malformed", async () => {
   const finishMessage = "Malformed function call: file_read(path=";
   const { result, requests } = await run([
     [ended("MALFORMED_FUNCTION_CALL", { finishMessage })],
@@ -120,7 +120,7 @@ test("Gemini: a call that Gemini itself could not read is answered like any wron
   ]);
 });
 
-test("Gemini: a conversation that another model began is taken up", async () => {
+test("Gemini: continues a conversation of another model", async () => {
   const before: readonly AgentMessage[] = [
     { role: "user", text: "Look." },
     {

@@ -62,7 +62,7 @@ test("the AI SDK: its loop calls the kernel, and a malformed call is corrected",
   assert.deepEqual(toolMessages(last).slice(2), ["content of a", "wrote b"]);
 });
 
-test("the AI SDK: calls that change something run one after the other, though the SDK starts them at once", async () => {
+test("the AI SDK: calls with effects run one after the other, though the SDK starts them at once", async () => {
   const log: string[] = [];
   const note = defineTool({
     name: "note",

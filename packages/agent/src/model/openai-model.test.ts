@@ -44,7 +44,7 @@ function clientOf(url: string): OpenAI {
   return new OpenAI({ apiKey: "none", baseURL: url, maxRetries: 0 });
 }
 
-test("the OpenAI SDK: a malformed call is corrected, and the conversation ends with the answer", async () => {
+test("the OpenAI SDK: corrects a malformed call, and the conversation ends with the final message", async () => {
   await using provider = await startScriptedProvider(
     calling("call_1", "file_read", '{"pa', 'th": "a'),
     calling("call_2", "file_read", '{"pth":"a"}'),
@@ -110,7 +110,7 @@ test("the OpenAI SDK: a malformed call is corrected, and the conversation ends w
   ]);
 });
 
-test("the OpenAI SDK: a stream that breaks off calls nothing and ends the run", async () => {
+test("the OpenAI SDK: a broken stream calls nothing and ends the run", async () => {
   const broken = calling("call_1", "file_write", '{"path":"a"}').slice(0, 2);
   await using provider = await startScriptedProvider([...broken, "cut"]);
   const events: string[] = [];
@@ -125,7 +125,7 @@ test("the OpenAI SDK: a stream that breaks off calls nothing and ends the run", 
   assert.equal(messages.length, 1);
 });
 
-test("the OpenAI SDK: a message that ends too early calls nothing, not even a call that looks complete", async () => {
+test("the OpenAI SDK: a truncated message calls nothing, not even a call that looks complete", async () => {
   const early = calling("call_1", "file_write", '{"path":"a"}').slice(0, 2);
   await using provider = await startScriptedProvider(early);
   const told: string[] = [];
@@ -138,7 +138,7 @@ test("the OpenAI SDK: a message that ends too early calls nothing, not even a ca
   assert.deepEqual([end, told], ["failed", ["turn"]]);
 });
 
-test("the OpenAI SDK: a run that is cancelled ends while the model still speaks", async () => {
+test("the OpenAI SDK: cancelling a run ends it while the model is still streaming", async () => {
   await using provider = await startScriptedProvider(Array.from({ length: 200 }, () => chunk({ content: "x" })));
   const cancelling = new AbortController();
   const { end } = await runAgent({

@@ -78,13 +78,13 @@ async function run(streams: readonly ScriptedStream[], parameters = {}) {
   return { result, requests: provider.requests, told };
 }
 
-test("OpenAI's responses: a message that ends too early calls nothing, not even a call that looks complete", async () => {
+test("OpenAI's responses: a truncated message calls nothing, not even a call that looks complete", async () => {
   const early = answering(call("c", "file_write", '{"path":"a"}')).slice(0, -1);
   const { result, told } = await run([early]);
   assert.deepEqual([result.end, told], ["failed", ["turn"]]);
 });
 
-test("OpenAI's responses: what the provider reports ends the run with its words, and nothing is called", async () => {
+test("OpenAI's responses: an error of the provider ends the run with its message, and calls nothing", async () => {
   const error = { code: "server_error", message: "Overloaded" };
   const begun = answering(call("c", "file_write", '{"path":"a"}')).slice(0, -1) as JsonObject[];
   const { result, told } = await run([
@@ -94,7 +94,7 @@ test("OpenAI's responses: what the provider reports ends the run with its words,
   assert.match(result.error?.message ?? "", /Overloaded/);
 });
 
-test("OpenAI's responses: the last call of a message that was cut off is not made", async () => {
+test("OpenAI's responses: the last call of a truncated message is not made", async () => {
   const whole = answering(call("c1", "file_read", '{"path":"a"}'), call("c2", "file_write", '{"path":"b"}'));
   const output = [call("c1", "file_read", '{"path":"a"}'), call("c2", "file_write", '{"path":"b"}')];
   const response = { id: "resp", output, usage, incomplete_details: { reason: "max_output_tokens" } };
@@ -105,7 +105,7 @@ test("OpenAI's responses: the last call of a message that was cut off is not mad
   assert.match(results[1] ?? "", /reached its length limit in the middle of this call/);
 });
 
-test("OpenAI's responses: malformed calls are corrected, and reasoning goes back as it came, before its call", async () => {
+test("OpenAI's responses: corrects malformed calls, and sends reasoning back unchanged, before its call", async () => {
   const streams = [
     answering(
       reasoning("rs_1", "one=="),
@@ -174,7 +174,7 @@ test("OpenAI's responses: a provider that stores the conversation gets its reaso
   assert.equal(requests[0]?.["include"], undefined);
 });
 
-test("OpenAI's responses: a model without reasoning is not asked for any", async () => {
+test("OpenAI's responses: requests no reasoning from a model without it", async () => {
   const { requests } = await run([answering(saying("There."))]);
   assert.equal(requests[0]?.["include"], undefined);
 });

@@ -45,13 +45,13 @@ describe("a batch", () => {
     });
   }
 
-  test("read-only calls that follow each other run together, and results keep the order of the calls", async () => {
+  test("consecutive read-only calls run concurrently, and results keep the order of the calls", async () => {
     const inputs = ["a", "b", "c"].map((input) => ["meet", { input }] as const);
     const { result } = await runScripted([meeting(3)], [calling(...inputs), saying("Done.")]);
     assert.deepEqual(resultsIn((await result).messages), ['"a"', '"b"', '"c"']);
   });
 
-  test("after one that cannot be told of, the others have ended and are written down before the run ends", async () => {
+  test("after one that cannot be reported, the others end and are recorded before the run ends", async () => {
     const { tool, started } = createWaitingTool();
     const { transcript, entries } = createMemoryTranscript();
     const calls = calling(["echo", { input: 1 }], ["wait", { input: {} }]);
@@ -71,7 +71,7 @@ describe("a batch", () => {
     );
   });
 
-  test("not more of them than may", async () => {
+  test("runs at most the limit of them at once", async () => {
     const log: string[] = [];
     const inputs = ["a", "b", "c"].map((input) => ["read_only", { input }] as const);
     const { result } = await runScripted([noting("read_only", log)], [calling(...inputs), saying("Done.")], {
@@ -96,7 +96,7 @@ describe("a batch", () => {
     assert.deepEqual(resultsIn(messages), ['"a"', '"b"', '"c"', '"d"']);
   });
 
-  test("a tool that narrows itself for its input runs beside others where it only reads", async () => {
+  test("a tool that narrows itself to reading runs beside others", async () => {
     const met = Promise.withResolvers<void>();
     let running = 0;
     const tool: Tool = {
@@ -121,7 +121,7 @@ describe("a batch", () => {
   });
 });
 
-describe("a call that a person must allow", () => {
+describe("a call that needs approval", () => {
   /** People can answer from outside. */
   async function opened(answer: "once" | "deny", setting: Setting = {}) {
     const { tool, count } = createCountingTool();
@@ -150,20 +150,20 @@ describe("a call that a person must allow", () => {
     return { result: await result, count, asked };
   }
 
-  test("waits for the answer and runs once on a yes", async () => {
+  test("waits for the decision and runs once when approved", async () => {
     const { result, count, asked } = await opened("once");
     assert.equal(result.end, "answered");
     assert.deepEqual(resultsIn(result.messages), ['{"count":1}']);
     assert.deepEqual([count(), asked.length], [1, 1]);
   });
 
-  test("on a no, the model is told so and why", async () => {
+  test("tells the model of a denial and its reason", async () => {
     const { result, count } = await opened("deny");
     assert.match(resultsIn(result.messages)[0] ?? "", /^Denied by rule permit-count \(APPROVAL_DENIED\): too risky\n/);
     assert.equal(count(), 0);
   });
 
-  test("where nobody can be asked, the model is told that", async () => {
+  test("tells the model when no approver is available", async () => {
     const { tool, count } = createCountingTool();
     const kernel = { policy: permitAll([tool], "human") };
     const { result } = await runScripted([tool], [calling(["count", { input: {} }]), saying("Done.")], { kernel });
@@ -171,7 +171,7 @@ describe("a call that a person must allow", () => {
     assert.equal(count(), 0);
   });
 
-  test("after the wait is over, the model is told that it is pending", async () => {
+  test("tells the model after the time-out that the approval is pending", async () => {
     const { tool, count } = createCountingTool();
     const { kernel, open } = await createTestKernel({
       tools: [tool],

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { createCallLane } from "./call-lane.ts";
 
-test("calls that change something run alone and in order, and readers never more than may", async () => {
+test("calls with effects run alone and in order, and readers within their limit", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }),
@@ -33,7 +33,7 @@ test("calls that change something run alone and in order, and readers never more
   );
 });
 
-test("a call that fails holds nobody up", async () => {
+test("a failed call does not block other calls", async () => {
   const lane = createCallLane(2);
   const failing = lane.run(false, () => Promise.reject(new Error("no")));
   const next = lane.run(false, () => Promise.resolve(7));

@@ -71,7 +71,7 @@ async function read(path: string): Promise<readonly TranscriptEntry[]> {
 
 const refused = (code: string) => (fault: unknown) => isKernelError(fault) && fault.code === code;
 
-test("a link, a pipe, a directory and a file that others can read are refused", async () => {
+test("rejects a link, a pipe, a directory and a file that others can read", async () => {
   const [link, pipe, open] = [fresh(), fresh(), fresh()];
   const target = fresh();
   symlinkSync(target, link);
@@ -84,7 +84,7 @@ test("a link, a pipe, a directory and a file that others can read are refused", 
   assert.throws(() => statSync(target));
 });
 
-test("one that is open is refused to everybody else, in this process and in another, until it is closed", async () => {
+test("an open transcript is locked for others, in this process and in another, until it is closed", async () => {
   const path = fresh();
   const transcript = await openTranscriptFile(path);
   await assert.rejects(openTranscriptFile(path), refused("INVALID_INPUT"));
@@ -101,14 +101,14 @@ test("one that is open is refused to everybody else, in this process and in anot
   assert.equal(statSync(`${path}.lock`).mode & 0o777, 0o600);
 });
 
-test("a lock that is a link is refused, and nothing is made behind it", async () => {
+test("rejects a lock that is a link, and creates nothing behind it", async () => {
   const [path, target] = [fresh(), fresh()];
   symlinkSync(target, `${path}.lock`);
   await assert.rejects(openTranscriptFile(path), refused("INVALID_INPUT"));
   assert.throws(() => statSync(target));
 });
 
-test("a byte that changed before the last entry is found, and nothing is dropped", async () => {
+test("finds a byte that changed before the last entry, and drops nothing", async () => {
   const path = fresh();
   await write(path);
   const bytes = readFileSync(path);
@@ -122,7 +122,7 @@ test("a byte that changed before the last entry is found, and nothing is dropped
   }
 });
 
-test("a line that no run appended is damage, though its checksum is right", async () => {
+test("an invalid line is damage, even with a correct checksum", async () => {
   const lines = [
     {},
     [],
@@ -138,7 +138,7 @@ test("a line that no run appended is damage, though its checksum is right", asyn
   }
 });
 
-test("cut off anywhere, it holds the entries before the cut and takes new ones", async () => {
+test("truncated anywhere, it keeps the entries before the cut and accepts new ones", async () => {
   const path = fresh();
   await write(path);
   const bytes = readFileSync(path);
@@ -154,7 +154,7 @@ test("cut off anywhere, it holds the entries before the cut and takes new ones",
   }
 });
 
-test("a last entry whose middle never reached the disk is dropped", async () => {
+test("drops a last entry that was only partly written to disk", async () => {
   const path = fresh();
   await write(path);
   const bytes = readFileSync(path);
@@ -163,21 +163,21 @@ test("a last entry whose middle never reached the disk is dropped", async () => 
   assert.deepEqual(await read(path), ENTRIES.slice(0, -1));
 });
 
-test("a line is the beginning of a hash, a space and the entry, today as ever", () => {
+test("a line is the start of a hash, a space and the entry, in a fixed format", () => {
   const [, , result] = ENTRIES;
   assert.ok(result);
   const line = `afd451757a854679 ${JSON.stringify(result)}\n`;
   assert.equal(toTranscriptLine(result).toString(), line);
 });
 
-test("a file is its owner's alone, and gives back what it was given", async () => {
+test("a file is private to its owner, and returns what was written", async () => {
   const path = fresh();
   await write(path);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.deepEqual(await read(path), ENTRIES);
 });
 
-test("after an entry that could not be written nothing else is", async () => {
+test("writes nothing after a failed entry", async () => {
   const path = fresh();
   const transcript = await openTranscriptFile(path);
   const circular: { kept?: unknown } = {};

@@ -44,8 +44,8 @@ function codeOf({ error }: AgentResult): string {
   return error.code;
 }
 
-describe("a transcript that does not fit", () => {
-  test("of another session: nothing is asked, called or appended", async () => {
+describe("a transcript that does not match", () => {
+  test("of another session: sends, calls and appends nothing", async () => {
     const { tool, count } = createCountingTool();
     const stage = await createStage([tool]);
     const { kept } = await stage.run([calling(["count", { input: {} }]), saying("Done.")], []);
@@ -56,7 +56,7 @@ describe("a transcript that does not fit", () => {
     assert.deepEqual([model.requests.length, after.length, count()], [0, 2, 1]);
   });
 
-  test("of another conversation, or none at all", async () => {
+  test("of another conversation, or of none", async () => {
     const stage = await createStage([]);
     const { kept } = await stage.run([saying("Done.")], []);
     const { result } = await stage.run([saying("Done.")], kept, { messages: [{ role: "user", text: "Do that." }] });
@@ -64,7 +64,7 @@ describe("a transcript that does not fit", () => {
     assert.equal(codeOf((await stage.run([saying("Done.")], [], { messages: [] })).result), "INVALID_REQUEST");
   });
 
-  test("without a beginning, with two, or with a result that nobody asked for", async () => {
+  test("rejects a conversation with no start, two starts, or a result without a call", async () => {
     const stage = await createStage([createCountingTool().tool]);
     const { kept } = await stage.run([calling(["count", { input: {} }]), saying("Done.")], []);
     const [begin, turn, outcome] = kept;
@@ -82,21 +82,21 @@ describe("a transcript that does not fit", () => {
     }
   });
 
-  test("a price that is no number is refused before it makes a transcript unreadable", async () => {
+  test("rejects an invalid price before it makes a transcript unreadable", async () => {
     const stage = await createStage([]);
     const { result, kept } = await stage.run([saying("Done.")], [], { priceOf: () => Number.NaN });
     assert.deepEqual([codeOf(result), kept.length], ["INVALID_REQUEST", 1]);
   });
 });
 
-describe("a run that is taken up", () => {
+describe("a resumed run", () => {
   const turns = [
     calling(["count", { input: { n: 1 } }], ["count", '{"input":'], ["count", { input: { n: 2 } }]),
     calling(["count", { input: { n: 3 } }]),
     saying("Done."),
   ];
 
-  test("after any entry: no call is made twice, and it comes to the same conversation", async () => {
+  test("after any entry: makes no call twice, and reaches the same conversation", async () => {
     const length = 1 + (1 + 3) + (1 + 1) + 1;
     for (let cut = 1; cut <= length; cut++) {
       const { tool, count } = createCountingTool();
@@ -115,7 +115,7 @@ describe("a run that is taken up", () => {
     }
   });
 
-  test("a call has the request id that its place in the run gives it, today as ever", async () => {
+  test("a call's request id depends on its place in the run, in a fixed format", async () => {
     const stage = await createStage([createCountingTool().tool]);
     const call = { id: "call_1", name: "count", arguments: '{"input":{}}' };
     const entries: readonly TranscriptEntry[] = [
@@ -126,7 +126,7 @@ describe("a run that is taken up", () => {
     assert.equal(kept[2]?.type === "result" && kept[2].requestId, "req_loj2m7i3qhqidriqlomk");
   });
 
-  test("a call of another run is another call, word for word the same or not", async () => {
+  test("equal calls of different runs are different calls", async () => {
     const { tool, count } = createCountingTool();
     const stage = await createStage([tool]);
     const once = [calling(["count", { input: {} }]), saying("Done.")];
@@ -135,7 +135,7 @@ describe("a run that is taken up", () => {
     assert.equal(count(), 2);
   });
 
-  test("what was refused stays refused, though it would be permitted now", async () => {
+  test("a refused call stays refused, even if it would be permitted now", async () => {
     const { tool, count } = createCountingTool();
     const stage = await createStage([tool], createTestPolicy([{ id: "other", action: "other" }], [tool]));
     const { kept } = await stage.run([calling(["count", { input: {} }]), saying("A pity.")], []);
@@ -145,7 +145,7 @@ describe("a run that is taken up", () => {
     assert.deepEqual([result.end, count()], ["answered", 0]);
   });
 
-  test("a result that came twice counts once, though it came late", async () => {
+  test("a repeated late result counts once", async () => {
     const { tool, count } = createCountingTool();
     const stage = await createStage([tool]);
     const { result: whole, kept } = await stage.run(turns, []);
@@ -155,7 +155,7 @@ describe("a run that is taken up", () => {
     assert.deepEqual([result, count()], [whole, 3]);
   });
 
-  test("limits count what came before", async () => {
+  test("limits include usage before the resume", async () => {
     const { tool } = createCountingTool();
     const stage = await createStage([tool]);
     const { kept } = await stage.run(turns, []);
@@ -165,7 +165,7 @@ describe("a run that is taken up", () => {
     assert.deepEqual([dear.result.end, dear.model.requests.length], ["cost", 0]);
   });
 
-  test("under a lower limit of cost, what was done keeps its results and nothing else is done", async () => {
+  test("under a lower cost limit finished calls keep their results and nothing else runs", async () => {
     const { tool, count } = createCountingTool();
     const stage = await createStage([tool]);
     const { result: whole, kept } = await stage.run(turns, []);
@@ -178,7 +178,7 @@ describe("a run that is taken up", () => {
     assert.equal(count(), 3);
   });
 
-  test("in a session that is over: one that had ended gives its result again, any other says so", async () => {
+  test("in an ended session: a finished call returns its result again, any other reports the end", async () => {
     const { tool } = createCountingTool();
     const stage = await createStage([tool]);
     const { result: whole, kept } = await stage.run(turns, []);
@@ -193,7 +193,7 @@ describe("a run that is taken up", () => {
     }
   });
 
-  test("without a transcript too, a session that was opened before is found first", async () => {
+  test("without a transcript too, finds an earlier session first", async () => {
     const { tool } = createCountingTool();
     const stage = await createStage([tool]);
     await stage.restart();
@@ -204,7 +204,7 @@ describe("a run that is taken up", () => {
     assert.equal(codeOf(await runAgent({ session: stage.session(), model, messages: BEGIN })), "SESSION_CLOSED");
   });
 
-  test("by two at once: the second is refused, and the first comes to its end", async () => {
+  test("by two at once: the second is rejected, and the first runs to its end", async () => {
     const { tool, count } = createCountingTool();
     const stage = await createStage([tool]);
     const { transcript } = createMemoryTranscript();
@@ -220,7 +220,7 @@ describe("a run that is taken up", () => {
     assert.equal((await stage.run([], [], { transcript })).result.end, "answered");
   });
 
-  test("of a run that was cancelled, the calls that were not made are made", async () => {
+  test("of a cancelled run, makes the missing calls", async () => {
     const { tool, count } = createCountingTool();
     const stage = await createStage([tool]);
     const cancelling = new AbortController();
@@ -236,7 +236,7 @@ describe("a run that is taken up", () => {
   });
 });
 
-describe("what a transcript does not hold", () => {
+describe("data that a transcript omits", () => {
   const secret = defineTool({
     name: "peek",
     description: "Reads what is secret.",
@@ -259,7 +259,7 @@ describe("what a transcript does not hold", () => {
   });
   const turns = [calling(["peek", { input: {} }], ["fail", { input: {} }]), saying("I see.")];
 
-  test("results that are labelled secret and what tools say in errors: the kernel gives them again", async () => {
+  test("results labelled secret and tools' error messages: the kernel returns them again", async () => {
     const stage = await createStage([secret, failing]);
     const { result: whole, kept } = await stage.run(turns, []);
     assert.equal(JSON.stringify(kept).includes(WORDS), false);
@@ -272,7 +272,7 @@ describe("what a transcript does not hold", () => {
     assert.equal(kinds.filter((kind) => kind === "toolStarted").length, 2);
   });
 
-  test("what a tool said in an error, whatever code it chose", async () => {
+  test("a tool's error message, whatever its code", async () => {
     const codes = [...ERROR_CODES.keys()];
     const choosing = defineTool({
       name: "choose",
@@ -301,7 +301,7 @@ describe("what a transcript does not hold", () => {
     for (const text of others) assert.match(text, /^(?:[A-Z_]+: [a-z]|The tool failed\.)/);
   });
 
-  test("neither if a conversation goes on in a new transcript: the kernel gives it again", async () => {
+  test("results in a conversation continued in a new transcript: the kernel returns them again", async () => {
     const stage = await createStage([secret, failing]);
     const { result: first } = await stage.run(turns, []);
     const messages = [...first.messages, { role: "user", text: "And now?" } as const];
@@ -318,7 +318,7 @@ describe("what a transcript does not hold", () => {
     assert.equal(codeOf((await stage.run([], kept, { messages: reworded })).result), "INVALID_REQUEST");
   });
 
-  test("to another session the kernel does not give it, and nothing is done again for it", async () => {
+  test("the kernel does not return them to another session, and nothing runs again for it", async () => {
     const stage = await createStage([secret, failing]);
     const { result: first } = await stage.run(turns, []);
     const given = JSON.stringify(first.messages).replaceAll(stage.opened.id, "ses_other");
@@ -331,7 +331,7 @@ describe("what a transcript does not hold", () => {
     assert.equal(asked.filter((kind) => kind === "toolInvoked").length, 2);
   });
 
-  test("what the session may no longer see is not shown again", async () => {
+  test("content that the session may no longer see is not shown again", async () => {
     const stage = await createStage([secret, failing]);
     const { kept } = await stage.run(turns, []);
     await stage.restart(createTestPolicy([{ id: "fail", action: "fail" }], [secret, failing]));

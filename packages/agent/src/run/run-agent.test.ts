@@ -19,7 +19,7 @@ const read = defineTool({
 });
 
 describe("the loop", () => {
-  test("calls tools, gives the model their results and ends with its answer", async () => {
+  test("calls tools, gives the model their results and ends with its final message", async () => {
     const turns = [calling(["file_read", { path: "a" }]), saying("It says: content of a.")];
     const { model, events, result } = await runScripted([read], turns);
     const { end, text, messages, turns: count } = await result;
@@ -33,7 +33,7 @@ describe("the loop", () => {
     );
   });
 
-  test("events can be written to a log: they hold what the model is told, and nothing else of a result", async () => {
+  test("events can be logged: they contain what the model gets, and nothing else of a result", async () => {
     const { events, result } = await runScripted([read], [calling(["file_read", { path: "a" }]), saying("Done.")]);
     await result;
     const logged = events.map((event) => JSON.parse(JSON.stringify(event)) as AgentEvent);
@@ -47,7 +47,7 @@ describe("the loop", () => {
     });
   });
 
-  test("a wrong call goes back to the model, which is asked again and corrects it", async () => {
+  test("a malformed call goes back to the model, which corrects it", async () => {
     const turns = [
       calling(["file_read", '{"path":']),
       calling(["file_read", { pth: "a" }]),
@@ -74,7 +74,7 @@ describe("the loop", () => {
     );
   });
 
-  test("attempts at correction are bounded: after the last one the run ends", async () => {
+  test("limits correction attempts: the run ends after the last one", async () => {
     const { model, result } = await runScripted([read], [calling(["file_read", {}])], { limits: { corrections: 2 } });
     const { end, messages } = await result;
     assert.equal(end, "corrections");
@@ -82,7 +82,7 @@ describe("the loop", () => {
     assertComplete(messages);
   });
 
-  test("a well-formed call begins the count anew, and many wrong calls of one message count once", async () => {
+  test("a well-formed call resets the counter, and several malformed calls in one message count once", async () => {
     const wrong = calling(...Array.from({ length: 10 }, () => ["file_read", {}] as const));
     const right = calling(["file_read", { path: "a" }]);
     const { result } = await runScripted([read], [wrong, wrong, right, wrong, wrong, saying("Done.")], {
@@ -91,7 +91,7 @@ describe("the loop", () => {
     assert.equal((await result).end, "answered");
   });
 
-  test("tools that the model makes up count together", async () => {
+  test("unknown tools count together", async () => {
     let at = 0;
     const { model, result } = await runScripted(
       [read],
@@ -106,7 +106,7 @@ describe("the loop", () => {
     assert.equal(model.requests.length, 3);
   });
 
-  test("a tool that the session is not shown is refused all the same", async () => {
+  test("rejects a tool that the session does not list", async () => {
     const { tool, count } = createCountingTool();
     const turns = [calling(["count", { input: {} }]), saying("No.")];
     const { model, result } = await runScripted([read, tool], turns, {
@@ -118,7 +118,7 @@ describe("the loop", () => {
     assert.equal(count(), 0);
   });
 
-  test("a denial tells the model the rule, the reason and what to do next", async () => {
+  test("a denial gives the model the rule, the reason and what to do next", async () => {
     const { tool, count } = createCountingTool();
     const policy = createTestPolicy(
       [
@@ -143,7 +143,7 @@ describe("the loop", () => {
     assert.equal(count(), 0);
   });
 
-  test("what the provider wants back is kept with the message", async () => {
+  test("keeps a provider's opaque data with the message", async () => {
     const part = { type: "thinking", thinking: "hm", signature: "s" };
     const turns = [[{ type: "keep", part } as const, ...calling(["echo", { input: 1 }])], saying("Done.")];
     const { model, result } = await runScripted([echoTool], turns);
@@ -162,7 +162,7 @@ describe("limits", () => {
     assertComplete(messages);
   });
 
-  test("of cost, by what the provider counts and what tools cost; nothing is called that came over it", async () => {
+  test("of cost, by the provider's count and the tools' cost; no call runs above it", async () => {
     const counted: ModelEvent[] = [{ type: "usage", inputTokens: 80, outputTokens: 15 }, ...endless];
     const { events, result } = await runScripted([read], [counted], { limits: { cost: 250 } });
     const { end, cost, messages, turns } = await result;
@@ -171,7 +171,7 @@ describe("limits", () => {
     assertComplete(messages);
   });
 
-  test("of cost, by a price of one's own", async () => {
+  test("of cost, by a custom price", async () => {
     const counted: ModelEvent[] = [{ type: "usage", inputTokens: 1000, outputTokens: 10 }, ...endless];
     const priceOf = ({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }) =>
       inputTokens / 1000 + outputTokens / 10;
@@ -180,12 +180,12 @@ describe("limits", () => {
     assert.deepEqual([turns, cost], [2, 2 + 5 + 2]);
   });
 
-  test("of cost, also with a provider that counts nothing", async () => {
+  test("of cost, also with a provider that reports no usage", async () => {
     const { result } = await runScripted([read], [endless], { limits: { cost: 200 } });
     assert.equal((await result).end, "cost");
   });
 
-  test("that nobody knows is refused before the model is asked", async () => {
+  test("an unknown limit is rejected before the model is called", async () => {
     const { model, result } = await runScripted([read], [saying("never")], { limits: { turn: 1 } as object });
     const { end, error } = await result;
     assert.equal(end, "failed");
@@ -198,7 +198,7 @@ describe("limits", () => {
     }
   });
 
-  test("of time, even if the model never says anything and takes no notice", async () => {
+  test("of time, even if the model is silent and ignores the signal", async () => {
     const silent: ScriptedTurn = async function* () {
       await new Promise(() => undefined);
       yield* saying("never");
@@ -207,7 +207,7 @@ describe("limits", () => {
     assert.equal((await result).end, "time");
   });
 
-  test("of time, also while a tool runs: it is cancelled and has its result", async ({ mock }) => {
+  test("of time, also while a tool runs: it is cancelled and has a result", async ({ mock }) => {
     mock.timers.enable({ apis: ["setTimeout"] });
     const { tool, started } = createWaitingTool();
     const { result } = await runScripted([tool], [calling(["wait", { input: {} }])], { limits: { timeMs: 1000 } });
@@ -229,7 +229,7 @@ describe("limits", () => {
 });
 
 describe("cancelling", () => {
-  test("ends a call that has effects, too, and the conversation is whole", async () => {
+  test("ends a call with effects too, and the conversation is complete", async () => {
     const started = Promise.withResolvers<void>();
     const aborted = Promise.withResolvers<void>();
     const tool = defineTool({
@@ -260,15 +260,15 @@ describe("cancelling", () => {
     assertComplete(messages);
   });
 
-  test("before the beginning asks nobody anything", async () => {
+  test("cancelling before the start sends no model request", async () => {
     const { model, result } = await runScripted([read], [saying("Hello.")], { signal: AbortSignal.abort() });
     assert.equal((await result).end, "cancelled");
     assert.equal(model.requests.length, 0);
   });
 });
 
-describe("what goes wrong outside", () => {
-  test("a model that fails ends the run with its error, and the conversation so far", async () => {
+describe("external failures", () => {
+  test("a failing model ends the run with its error and the conversation so far", async () => {
     const failing: ScriptedTurn = async function* () {
       yield* saying("Well");
       throw new KernelError("UPSTREAM_ERROR", "overloaded");
@@ -295,7 +295,7 @@ describe("what goes wrong outside", () => {
     assertComplete(messages);
   });
 
-  test("a message without end is not gathered without end", async () => {
+  test("limits the size of an endless message", async () => {
     const flood: ScriptedTurn = async function* () {
       for (;;) yield* saying("x".repeat(1024 * 1024));
     };
@@ -304,12 +304,12 @@ describe("what goes wrong outside", () => {
     assert.ok(end === "failed" && error instanceof KernelError && error.code === "RESOURCE_EXCEEDED");
   });
 
-  test("a message that was cut off without a call is not taken for an answer", async () => {
+  test("a truncated message without a call is not taken as the final message", async () => {
     const { result } = await runScripted([read], [[...saying("It sa"), { type: "cut" }]]);
     assert.equal((await result).end, "length");
   });
 
-  test("of a message that was cut off, the last call is not made: it may be another one than was meant", async () => {
+  test("the last call of a truncated message is not made, as it may be incomplete", async () => {
     const { tool, count } = createCountingTool("delete_all");
     const cut: ModelEvent[] = [
       ...calling(["file_read", { path: "a" }], ["delete_all", { input: {} }]),

@@ -24,12 +24,12 @@ async function told(...rules: RuleFinding[]): Promise<readonly string[]> {
   return findNearestRules(session, "echo", {});
 }
 
-test("nothing is said to be allowed that a rule forbids, or whose rule cannot be evaluated", async () => {
+test("suggests nothing that a rule forbids, or whose rule cannot be evaluated", async () => {
   assert.deepEqual(await told(rule("docs"), rule("never", { effect: "forbid", verdict: "matched" })), []);
   assert.deepEqual(await told(rule("docs"), rule("broken", { effect: "forbid", verdict: "error" })), []);
 });
 
-test("a model is told which rules came nearest, each once and in one line", async () => {
+test("tells the model the nearest rules, each once and in one line", async () => {
   const near = rule("docs");
   const others = ["b", "c", "d"].map((id) => rule(id, { because: [`context.path == "${"x".repeat(1000)}"`] }));
   const lines = await told(near, near, rule("far", { effect: "forbid" }), ...others);
@@ -38,7 +38,7 @@ test("a model is told which rules came nearest, each once and in one line", asyn
   for (const line of lines) assert.ok(line.length < 400 && !line.includes("\n"));
 });
 
-test("no rule is named whose condition other arguments could not meet", async () => {
+test("names no rule whose condition other arguments could not meet", async () => {
   const fixed = [
     'when { context.effects.isEmpty() && context.tier == "read_only" }',
     'when { context.effects.containsAny(["net_read"]) }',
@@ -52,7 +52,7 @@ test("no rule is named whose condition other arguments could not meet", async ()
   ]);
 });
 
-test("a denial stands without an explanation", async () => {
+test("reports a denial without an explanation if it has none", async () => {
   const { kernel, open } = await createTestKernel({ tools: [echoTool] });
   const failing = { ...createAgentSession(kernel, await open()), explain: () => Promise.reject(new Error("no")) };
   assert.deepEqual(await findNearestRules(failing, "echo", {}), []);

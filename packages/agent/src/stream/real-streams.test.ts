@@ -25,7 +25,7 @@ async function gather(stream: AsyncIterable<unknown>): Promise<unknown[]> {
   return events;
 }
 
-test("the Gemini SDK sends the declarations as they are, and its stream gives the calls", async () => {
+test("the Gemini SDK sends the declarations unchanged, and its stream yields the calls", async () => {
   const part = (functionCall: JsonObject): JsonObject => ({
     candidates: [{ content: { role: "model", parts: [{ functionCall }] } }],
   });
@@ -54,7 +54,7 @@ test("the Gemini SDK sends the declarations as they are, and its stream gives th
   ]);
 });
 
-test("the OpenAI SDK sends the declarations as they are, and its stream of responses gives the calls", async () => {
+test("the OpenAI SDK sends the declarations unchanged, and its stream of responses yields the calls", async () => {
   const item = { type: "function_call", id: "i", call_id: "c", name: "file_read" };
   const delta = (text: string, sequence_number: number): JsonObject => ({
     type: "response.function_call_arguments.delta",

@@ -6,8 +6,8 @@ import { accumulate, cutAt, objects, piece } from "./testing/accumulate.ts";
 
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
-describe("glued objects", () => {
-  test("in one delta are calls of their own, the first under the id that was given", () => {
+describe("concatenated objects", () => {
+  test("in one delta are separate calls, the first under the given id", () => {
     const events = [piece(0, '{"a":1}{"b":"}{"} \n{"c":{"d":"\\"{"}}', { id: "x", name: "t" })];
     assert.deepEqual(accumulate(readOpenaiChat, events), [
       { id: "x", name: "t", arguments: '{"a":1}' },
@@ -16,7 +16,7 @@ describe("glued objects", () => {
     ]);
   });
 
-  test("however they are cut, they come out alike", () => {
+  test("are split the same in any chunks", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(
@@ -38,14 +38,14 @@ describe("glued objects", () => {
     );
   });
 
-  test("a piece that came twice does not become a second call", () => {
+  test("a repeated piece does not become a second call", () => {
     const twice = piece(0, '{"path":"a"}', { id: "x", name: "delete" });
     assert.deepEqual(accumulate(readOpenaiChat, [twice, twice]), [
       { id: "x", name: "delete", arguments: '{"path":"a"}' },
     ]);
   });
 
-  test("what is not a row of complete objects stays one call", () => {
+  test("text that is not a sequence of complete objects stays one call", () => {
     for (const text of ['{"a":1}{"b":', '{"a":1}]', '[{"a":1},{"b":2}]', '"{}{}"', '{"a":1}x{"b":2}', "{{}", ""]) {
       assert.deepEqual(accumulate(readOpenaiChat, [piece(0, text, { id: "x", name: "t" })]), [
         { id: "x", name: "t", arguments: text },

@@ -86,7 +86,7 @@ function interleave(streams: readonly (readonly unknown[])[], order: readonly nu
 }
 
 for (const [name, provider] of Object.entries(PROVIDERS)) {
-  test(`${name}: any calls, cut anywhere and interleaved, come out as they were`, () => {
+  test(`${name}: any calls, in any chunks and interleaved, are restored exactly`, () => {
     fc.assert(
       fc.property(callLists, cuts, fc.array(fc.nat(), { minLength: 1 }), (calls, places, order) => {
         let sequence = 1;
@@ -118,7 +118,7 @@ test("Gemini: whole calls, with and without ids", () => {
   ]);
 });
 
-test("no event makes it throw anything but a KernelError", () => {
+test("no event causes an error other than a KernelError", () => {
   const readers = [readOpenaiChat, readOpenaiResponses, readAnthropic, readGemini, readAiSdk];
   const type = fc.constantFrom(
     "error",
@@ -180,8 +180,8 @@ test("no event makes it throw anything but a KernelError", () => {
   );
 });
 
-describe("ids and places", () => {
-  test("a missing id is made up, and never one that another call has", () => {
+describe("ids and indexes", () => {
+  test("generates a missing id, distinct from all other calls' ids", () => {
     const ids = ["taken", "taken", "fresh"];
     const events = [piece(0, "{}", { name: "a" }), piece(1, "{}", { id: "taken", name: "b" })];
     assert.deepEqual(
@@ -190,7 +190,7 @@ describe("ids and places", () => {
     );
   });
 
-  test("one id for two places is two calls, and the second gets another id", () => {
+  test("one id at two indexes is two calls, and the second gets another id", () => {
     const events = [piece(0, "{}", { id: "x", name: "a" }), piece(1, '{"b":1}', { id: "x", name: "b" })];
     assert.deepEqual(accumulate(readOpenaiChat, events), [
       { id: "x", name: "a", arguments: "{}" },
@@ -198,7 +198,7 @@ describe("ids and places", () => {
     ]);
   });
 
-  test("one place for every call: ids tell them apart, and names where there are none", () => {
+  test("separates calls at the same index by id, or by name when ids are missing", () => {
     const withIds = [
       piece(0, '{"a":', { id: "x", name: "t" }),
       piece(0, '{"b":', { id: "y", name: "t" }),
@@ -219,7 +219,7 @@ describe("ids and places", () => {
     );
   });
 
-  test("without place and id, a name begins a call and what follows goes on with it", () => {
+  test("without index and id, a name starts a call and the following pieces extend it", () => {
     const bare = (text: string, name?: string) => chat({ function: { arguments: text, ...(name && { name }) } });
     const events = [bare('{"a"', "s"), bare(":1}"), bare('{"b":2}', "t")];
     assert.deepEqual(
@@ -231,7 +231,7 @@ describe("ids and places", () => {
     );
   });
 
-  test("arguments for an id that nobody announced belong to no announced call", () => {
+  test("arguments for an unannounced id are assigned to no call", () => {
     const events = [
       { type: "tool-input-start", id: "x", toolName: "s" },
       { type: "tool-input-delta", id: "ghost", delta: '{"evil":1}' },
@@ -243,7 +243,7 @@ describe("ids and places", () => {
     ]);
   });
 
-  test("a start that comes late still names its call, and calls keep the order of their places", () => {
+  test("a late start still names its call, and calls keep the order of their indexes", () => {
     const { start, piece: part } = PROVIDERS["Anthropic"] ?? assert.fail();
     const [first, second] = ["a", "b"].map((id): StreamedCall => ({ id, name: id, arguments: "{}" }));
     if (first === undefined || second === undefined) assert.fail();
@@ -257,7 +257,7 @@ describe("ids and places", () => {
     assert.deepEqual(accumulate(readAnthropic, events), [first, second]);
   });
 
-  test("numbered pieces are put in order, and one that came twice counts once", () => {
+  test("numbered pieces are sorted, and a repeated one counts once", () => {
     const { start, piece: part, read } = PROVIDERS["OpenAI responses"] ?? assert.fail();
     const call: StreamedCall = { id: "c", name: "t", arguments: '{"text":"abc"}' };
     const pieces = cutAt(call.arguments, [2, 5, 9]).map((text, at) => part(call, 0, text, at + 1));
@@ -268,7 +268,7 @@ describe("ids and places", () => {
     );
   });
 
-  test("the whole arguments count more than the pieces", () => {
+  test("complete arguments override the pieces", () => {
     const events = [
       ...["{", '"a":'].map((delta) => ({
         type: "response.function_call_arguments.delta",
@@ -285,7 +285,7 @@ describe("ids and places", () => {
     assert.deepEqual(accumulate(readOpenaiResponses, events), [{ id: "c", name: "t", arguments: '{"a":1}' }]);
   });
 
-  test("calls that the provider runs itself are none of ours", () => {
+  test("ignores calls that the provider runs itself", () => {
     const events = [
       {
         type: "content_block_start",
@@ -303,7 +303,7 @@ describe("ids and places", () => {
 describe("bounds", () => {
   const exceeded = (fault: unknown) => fault instanceof KernelError && fault.code === "RESOURCE_EXCEEDED";
 
-  test("neither calls nor characters grow without end, not even by empty pieces", () => {
+  test("limits calls and characters, even for empty pieces", () => {
     const many = Array.from({ length: 129 }, (_, at) => piece(at, "{}", { id: `${at}`, name: "t" }));
     assert.throws(() => accumulate(readOpenaiChat, many), exceeded);
     const long = [piece(0, "x".repeat(5000)), piece(0, "x".repeat(5000))];
@@ -314,7 +314,7 @@ describe("bounds", () => {
     assert.throws(() => accumulate(readOpenaiChat, [...glued, ...many.slice(0, 100)]), exceeded);
   });
 
-  test("what the provider reports is an UPSTREAM_ERROR with its words", () => {
+  test("an error reported by the provider is an UPSTREAM_ERROR with its message", () => {
     for (const [read, event] of [
       [readAnthropic, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }],
       [readOpenaiChat, { error: { message: "Overloaded" } }],

@@ -40,7 +40,7 @@ function problems(labels: JsonValue): readonly string[] {
   return [];
 }
 
-test("labels in a manifest that are none are named, once each", () => {
+test("reports each invalid label in a manifest once", () => {
   const wrong: readonly (readonly [JsonValue, readonly string[]])[] = [
     ["secret", ["labels"]],
     [{ secret: true }, ["labels"]],

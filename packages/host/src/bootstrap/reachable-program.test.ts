@@ -20,7 +20,7 @@ describe("a program of the kernel's own", () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  it("is used where it lies if programs inside can read it, or are whoever runs the kernel", async () => {
+  it("is used in place if sandboxed programs can read it or run as the kernel's user", async () => {
     await chmod(join(root, "closed/program/main.js"), 0o644);
     const path = join(root, "closed/program/main.js");
     assert.equal(await reachableProgram(path, SOMEBODY, copies), path);
@@ -42,7 +42,7 @@ describe("a program of the kernel's own", () => {
       assert.equal((await readdir(copies)).length, 2);
     });
 
-    it("is not believed in a directory that somebody else could change", async () => {
+    it("is not trusted in a directory that another user can change", async () => {
       await chmod(join(root, "closed"), 0o700);
       await mkdir(copies, { recursive: true });
       await chown(copies, 1000, 1000);

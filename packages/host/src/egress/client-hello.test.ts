@@ -146,7 +146,7 @@ describe("the first bytes of a connection", () => {
     }
   });
 
-  it("with another hello inside that is encrypted name nobody, whatever stands outside", () => {
+  it("with an encrypted inner hello is reported as hidden, whatever the outer hello names", () => {
     for (const type of [0xfe0d, 0xffce]) {
       const inside = extension(type, Buffer.alloc(180, 1));
       for (const extensions of [[names(name("a.test")), inside], [inside, names(name("a.test"))], [inside]]) {
@@ -155,7 +155,7 @@ describe("the first bytes of a connection", () => {
     }
   });
 
-  it("may name nobody, or what is no name, and it is the reader's to say so", () => {
+  it("may name no host or an invalid host, which the reader must check", () => {
     assert.deepEqual(readClientHello(madeHello(undefined)), hello(undefined));
     assert.deepEqual(readClientHello(madeHello([])), hello(undefined));
     assert.deepEqual(readClientHello(madeHello([names(name("a\0.test"))])), hello("a\0.test"));

@@ -38,7 +38,7 @@ async function serve(t: TestContext, options: TlsOptions): Promise<Served> {
 }
 
 describe("a request by https", () => {
-  it("to a server with a certificate that nobody vouches for sends nothing, and says why", async (t) => {
+  it("sends nothing to a server with an untrusted certificate, and says why", async (t) => {
     const untrusted = await serve(t, pair);
     const unknown = openTestExit(t, {}, { lookUp });
     await assert.rejects(unknown.ask(`https://named.test:${untrusted.port}/`), {

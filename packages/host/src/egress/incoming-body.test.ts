@@ -19,7 +19,7 @@ async function piecesOf(body: IncomingBody): Promise<string[]> {
 }
 
 describe("a body on its way in", () => {
-  it("that breaks is a fault for whoever waits, and for whoever comes later, whatever came before", async () => {
+  it("reports a broken transfer to current and later readers", async () => {
     const { body } = openBody();
     const waiting = body.next();
     body.finish(new Error("broken"));
@@ -31,7 +31,7 @@ describe("a body on its way in", () => {
     await assert.rejects(other.next(), /broken/);
   });
 
-  it("that is given up leaves nobody waiting, and its source is told once", async () => {
+  it("releases its readers and notifies its source once when abandoned", async () => {
     const { body, said } = openBody();
     const waiting = body.next();
     assert.deepEqual(await body.return(), { value: undefined, done: true });
@@ -61,7 +61,7 @@ describe("a body on its way in", () => {
     assert.deepEqual(await read, ["a", "b", "c"]);
   });
 
-  it("is held back while nobody reads, and goes on as it is read", async () => {
+  it("applies back pressure until it is read", async () => {
     const { body, said } = openBody();
     for (let n = 0; n < 2; n++) body.push(Buffer.alloc(64 * 1024));
     assert.deepEqual(said, ["pause"]);

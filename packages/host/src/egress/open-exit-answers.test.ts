@@ -232,7 +232,7 @@ describe("a body", () => {
     }
   });
 
-  it("packed as nobody asked for is refused, and its connection ends", async (t) => {
+  it("rejects a content encoding that was not requested, and closes the connection", async (t) => {
     const server = await serveHttp(t, (request, response) => {
       response.writeHead(200, { "content-encoding": decodeURIComponent(request.url?.slice(1) ?? "") }).end("x");
     });

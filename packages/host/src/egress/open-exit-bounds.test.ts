@@ -29,7 +29,7 @@ describe("the bounds of a pass", () => {
     assert.equal(server.connections(), 1);
   });
 
-  it("tell of a refusal by the name of its reason, whoever refused", async (t) => {
+  it("record the code of a refusal, whichever component refused", async (t) => {
     const admit = (): void => {
       throw new KernelError("UNDECLARED_EFFECT", "nothing was declared");
     };
@@ -141,7 +141,7 @@ describe("connections", () => {
     assert.equal(server.connections(), 2);
   });
 
-  it("that bring an answer nobody asked for are not used again", async (t) => {
+  it("do not reuse a connection that sent an unsolicited response", async (t) => {
     const one = (text: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
     const server = await serveRaw(
       t,
@@ -167,7 +167,7 @@ describe("connections", () => {
     assert.ok(server.connections() <= 16);
   });
 
-  it("end with an answer that was given up, even one that nobody began to read", async (t) => {
+  it("end with an abandoned response, even one that was never read", async (t) => {
     const server = await serveRaw(t, (socket) => {
       socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\nabc"));
     });
@@ -214,7 +214,7 @@ describe("an exit that is closed", () => {
     assert.deepEqual([exit.pass.events.length, server.connections()], [5, 5]);
   });
 
-  it("dials nobody whose name is found out later", async (t) => {
+  it("dials no host whose name resolves after the exit closed", async (t) => {
     const server = await serveHttp(t, (_, response) => response.end("ok"));
     const found = Promise.withResolvers<readonly string[]>();
     const exit = openTestExit(t, {}, { lookUp: () => found.promise });

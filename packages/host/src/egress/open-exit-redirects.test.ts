@@ -151,7 +151,7 @@ describe("a redirect", () => {
     }
   });
 
-  it("is not followed by whoever wants to see it", async (t) => {
+  it("is not followed when the caller asks for the redirect response", async (t) => {
     const leading = await serveLeading(t, () => "file:///etc/passwd");
     const exit = openTestExit(t);
     const answer = await exit.ask(`${leading.url}/go/302`, { redirect: "return" });

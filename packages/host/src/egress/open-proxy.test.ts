@@ -31,7 +31,7 @@ async function serveSeeing(t: TestContext): Promise<CountingServer & { readonly 
 
 const aTurn = (): Promise<unknown> => new Promise(setImmediate);
 
-describe("whoever speaks with the proxy", () => {
+describe("authentication of proxy clients", () => {
   it("must say the call's own word", async (t) => {
     const server = await serveSeeing(t);
     const proxy = await openTestProxy(t);
@@ -238,7 +238,7 @@ describe("a plain request of a program", () => {
     );
   });
 
-  it("that nobody waits for any more ends", async (t) => {
+  it("ends when its client disconnects", async (t) => {
     const server = await serveRaw(t, (socket) => void socket.resume());
     const proxy = await openTestProxy(t);
     const socket = proxy.dial();

@@ -145,7 +145,7 @@ describe("a secret", () => {
     assert.equal(await send([["authorization", { secret: "anywhere" }]]), "heard");
   });
 
-  it("that nobody knows, or that has no value, is said so", async (t) => {
+  it("is reported as missing if it is unknown or has no value", async (t) => {
     const { send, seen } = await open(t);
     await assert.rejects(send([["x", { secret: "none" }]]), {
       code: "INVALID_INPUT",

@@ -8,7 +8,7 @@ import { relay } from "./relay.ts";
 const aTurn = (): Promise<unknown> => new Promise(setImmediate);
 
 describe("a relay", () => {
-  it("waits anew with everything that comes, either way, and hands on all of it", async (t) => {
+  it("restarts its idle timer on traffic in either direction, and forwards all of it", async (t) => {
     const [program, client] = duplexPair();
     const [host, server] = duplexPair();
     let counted = 0;

@@ -60,7 +60,7 @@ describe("a name", () => {
     }
   });
 
-  it("is looked up anew for every exit: nothing of it is kept", async (t) => {
+  it("is resolved again for every exit and never cached", async (t) => {
     const server = await serveHttp(t, (_, response) => response.end("reached"));
     const { exit, dns } = await open(t, onlyA("127.0.0.1"));
     const lookUp = createServerLookUp([dns.address]);
@@ -158,7 +158,7 @@ describe("a name", () => {
     }
   });
 
-  it("that nobody answers for is given up in time", async (t) => {
+  it("times out if no DNS server responds", async (t) => {
     const dns = await serveDns(t, () => "silence");
     const resolver = createHostResolver(createServerLookUp([dns.address]), 50);
     await assert.rejects(resolver.resolve({ host: "slow.test", port: 80, sends: false }, { isGranted: () => true }), {

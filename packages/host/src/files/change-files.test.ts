@@ -82,7 +82,7 @@ describe("writing and editing files of a workspace", () => {
     assert.equal(content, long.toString());
   });
 
-  it("makes a new file only if there is none, not even a link to nowhere", async () => {
+  it("creates a file only if the path does not exist, not even as a dangling link", async () => {
     await change(scratch, write("once", "first", "create_only"));
     await assertFails(scratch.run(write("once", "second", "create_only")), "FILE_EXISTS");
     await symlink("nowhere", scratch.at("dangling"));
@@ -102,7 +102,7 @@ describe("writing and editing files of a workspace", () => {
     assert.deepEqual(winners, [await text("contested")]);
   });
 
-  it("appends behind what is there, and makes the file if there is none", async () => {
+  it("appends to a file and creates it if it is missing", async () => {
     const [made] = await change(scratch, write("log", "one\n", "append"));
     assert.deepEqual([made?.before.kind, made?.after], ["absent", fileState("one\n")]);
     assert.deepEqual(await change(scratch, write("log", "two\n", "append")), [
@@ -115,7 +115,7 @@ describe("writing and editing files of a workspace", () => {
     assert.ok((await text("long-log")).endsWith("xend"));
   });
 
-  it("does not write over what somebody else put there meanwhile", async () => {
+  it("does not overwrite a file that changed concurrently", async () => {
     await put("shared", "one");
     const replaced = await scratch.prepare(write("shared", "mine"));
     const edited = await scratch.prepare(edit("shared", "one", "mine"));
@@ -192,7 +192,7 @@ describe("writing and editing files of a workspace", () => {
     await rm(scratch.at("longest"));
   });
 
-  it("gives nobody's file a name in place of its own", async () => {
+  it("does not move a planted file into place of its own temporary file", async () => {
     await put("target", "old");
     const pieces = [1, 2, 3].map((number) => Buffer.alloc(1000, String(number)));
     async function* content(): AsyncGenerator<Uint8Array, void> {
@@ -232,7 +232,7 @@ describe("writing and editing files of a workspace", () => {
     await chmod(scratch.at("locked"), 0o755);
   });
 
-  it("writes nothing for somebody who may only read", async () => {
+  it("writes nothing when the user has read access only", async () => {
     await put("read-only", "x");
     const { files, workspace } = scratch;
     const { signal } = new AbortController();

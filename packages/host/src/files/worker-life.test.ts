@@ -73,7 +73,7 @@ describe("the life of a file worker", () => {
     await alsoHeld.abandon();
   });
 
-  it("is started anew when it was killed, and what was under way fails", async () => {
+  it("is restarted after it was killed, and running operations fail", async () => {
     await using scratch = await createScratchWorkspace();
     await scratch.run(write("file", "before"));
     const prepared = await scratch.prepare(write("file", "after"));
@@ -161,7 +161,7 @@ describe("the life of a file worker", () => {
     assert.deepEqual(await scratch.leftOvers(), [scratch.at(".narthex-0the4-0123-4567-0")]);
   });
 
-  it("is started anew for a directory that took the workspace's place", async () => {
+  it("is restarted when another directory replaced the workspace", async () => {
     await using scratch = await createScratchWorkspace();
     await scratch.run(write("file", "old"));
     const held = await scratch.prepare(write("file", "late"));

@@ -23,7 +23,7 @@ describe("mcp_servers in narthex.yaml", () => {
     refuses("mcp_servers:\n  notes:\n    env: { A: b }\n", /`mcp_servers\.notes\.command` must be given/);
   });
 
-  it("takes nothing of a program beside a url, and no url that is none", () => {
+  it("rejects program options beside a url, and an invalid url", () => {
     const known = "is not known; known are url, secret, tier, effects, timeout_ms, tools";
     for (const key of ["command: [a]", "files: [/srv]", "env: { A: b }", "secrets: { A: b }", "workspace: read"]) {
       refuses(`mcp_servers: { notes: { url: "https://a.test/mcp", ${key} } }`, new RegExp(known));
@@ -58,7 +58,7 @@ describe("mcp_servers in narthex.yaml", () => {
       secrets: new Map([["authorization", "token"]]),
       files: [],
       workspace: "none",
-      standing: {},
+      defaultProfile: {},
       tools: new Map([["list", { effects: ["net_read"] }]]),
     });
   });
@@ -98,7 +98,7 @@ describe("mcp_servers in narthex.yaml", () => {
       secrets: new Map([["KEY", "notes_key"]]),
       files: ["/srv"],
       workspace: "write",
-      standing: { tier: "privileged" },
+      defaultProfile: { tier: "privileged" },
       tools: new Map([["list", { tier: "read_only", effects: ["fs_read"], timeoutMs: 5 }]]),
     });
   });

@@ -94,7 +94,7 @@ describe("servers at work", () => {
     assert.equal(programs.started.length, 2);
   });
 
-  it("end when nobody has called them for a while", async () => {
+  it("stop when they are idle", async () => {
     const { programs, call } = createPool(ANSWERS, { idleMs: 1 });
     await call("one");
     await programs.started[0]?.ended;

@@ -103,7 +103,7 @@ describe("network in narthex.yaml", () => {
     }
   });
 
-  it("gives sessions no host that is none", () => {
+  it("rejects an invalid host for sessions", () => {
     const told = problemsOf("network:", "  hosts:", "    - a.test", '    - "*:443"', "    - a.0x7f");
     assert.deepEqual(told, [
       `line 4: \`network.hosts[1]\` ${UNFIT}`,

@@ -197,7 +197,7 @@ describe("reading pages in sandboxed workers", () => {
       assert.equal((await own.reader.read(page("<p>next"), signal())).text, "next\n");
     });
 
-    it("reads so many pages and no more, and ends when nobody needs it", async () => {
+    it("reads a limited number of pages, and ends when it is no longer needed", async () => {
       await using own = disposable(open({ ...PATIENT, maxWorkers: 1, pagesPerWorker: 2, idleMs: 1 }));
       const before = started.length;
       const pages = Array.from({ length: 3 }, () => own.reader.read(page("<p>x"), signal()));

@@ -38,7 +38,7 @@ describe("a page worker that was taken over", { concurrency: 2 }, () => {
     });
   }
 
-  it("is ended when it answers twice, and the second answer is nobody's", async () => {
+  it("is killed when it responds twice, and the second response is dropped", async () => {
     const { reader, started } = openOdd("twice");
     assert.equal((await reader.read(page("<p>x"), signal())).text, "first");
     await started[0]?.ended;

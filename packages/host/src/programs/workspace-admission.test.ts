@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { WorkspaceAdmission } from "./workspace-admission.ts";
 
 describe("the gate of a workspace", () => {
-  it("lets in whoever has the same guards, and nobody else until all have left", async () => {
+  it("admits programs with the same guards, and others only when all have left", async () => {
     const gate = new WorkspaceAdmission();
     const [first, second] = [gate.tryEnter("/a", "one"), gate.tryEnter("/a", "one")];
     assert.ok(first !== undefined && second !== undefined);
@@ -46,7 +46,7 @@ describe("the gate of a workspace", () => {
     assert.ok(gate.tryEnter("/a", "two") !== undefined);
   });
 
-  it("is not opened by somebody who leaves twice", () => {
+  it("ignores a second leave of the same program", () => {
     const gate = new WorkspaceAdmission();
     const first = gate.tryEnter("/a", "one");
     assert.ok(first !== undefined);

@@ -19,11 +19,11 @@ describe("who programs in a workspace are", () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  test("is nobody's guess where there is no workspace", async () => {
+  test("is an error for a missing workspace", async () => {
     await assert.rejects(findWorkspaceIdentity(join(root, "none"), ROOT), { code: "FILE_NOT_FOUND" });
   });
 
-  test("is the kernel's own user, whoever owns the workspace", async () => {
+  test("is the kernel's own user, whatever the workspace's owner", async () => {
     const { ino, dev } = await stat("/", { bigint: true });
     const found = await findWorkspaceIdentity("/", { uid: 1234, gid: 5678, sandboxUid: DEFAULT_SANDBOX_UID });
     const directory = { device: dev, inode: ino };
@@ -37,7 +37,7 @@ describe("who programs in a workspace are", () => {
     await assert.rejects(findWorkspaceIdentity(join(root, "link", "inner"), ROOT), { code: "PATH_ESCAPE" });
   });
 
-  test("is never root: where root owns the workspace it is nobody, and reads", async () => {
+  test("is never root: for a workspace of root it is an unprivileged user with read access only", async () => {
     const { identity, access, reason } = await findWorkspaceIdentity("/", ROOT);
     assert.deepEqual([identity, access], [{ uid: DEFAULT_SANDBOX_UID, gid: DEFAULT_SANDBOX_UID }, "read"]);
     assert.match(reason ?? "", /belongs to root.*chown it to a user/);

@@ -73,7 +73,7 @@ describe("a workspace's cache", () => {
     }
   });
 
-  test("belongs to the user that programs run as, in a directory that nobody can list", async () => {
+  test("belongs to the user that programs run as, in a directory that other users cannot list", async () => {
     const { path } = await open();
     const facts = await stat(path);
     assert.deepEqual([facts.uid, facts.mode & 0o777], [sandbox.identity.uid, 0o700]);
@@ -82,7 +82,7 @@ describe("a workspace's cache", () => {
     await rm(root, { recursive: true });
   });
 
-  test("that is a link, or somebody else's, is refused", async () => {
+  test("is refused if it is a link or belongs to another user", async () => {
     const { path } = await open();
     await rm(path, { recursive: true });
     const elsewhere = join(root, "elsewhere");
@@ -145,7 +145,7 @@ b/c/d" && head -c 5000000 /dev/zero > closed/in/x && chmod 0 closed/in closed`,
     await rm(root, { recursive: true });
   });
 
-  test("over twice its limit is refused while others use it, and emptied when nobody does", async () => {
+  test("is refused over twice its limit while in use, and emptied when unused", async () => {
     const cache = await open({ maxBytes: MB });
     const user = await cache.enter();
     await run(cache, "head -c 1500000 /dev/zero > ~/x");

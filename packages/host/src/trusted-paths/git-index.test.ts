@@ -53,7 +53,7 @@ describe("the gitlinks of an index", () => {
     }
   }
 
-  it("are none in a file that is cut, empty or something else", async () => {
+  it("are not found in a file that is truncated, empty or not an index", async () => {
     const bytes = await index(2, "sha1");
     assert.deepEqual(await readGitlinks(parts(bytes.subarray(0, 100), 10)), []);
     for (const text of ["", "DIRC", "something else that is longer"]) {

@@ -85,7 +85,7 @@ describe("running modules in a sandboxed host", { timeout: 120_000 }, () => {
     assert.ok(usage.cpuMs > 150 && usage.isPartial, JSON.stringify(usage));
   });
 
-  it("asks for any number that a module asks by, and ends nobody for it", async () => {
+  it("forwards any request code of a module, and an unknown code stops no host", async () => {
     // The same module, which asks by -1 where it asks by 1.
     const bytes = Buffer.from(Buffer.from(MODULE).toString("hex").replace("41014100", "417f4100"), "hex");
     const asked: number[] = [];

@@ -17,7 +17,7 @@ import {
   outcomeOf,
 } from "./testing/test-approvals.ts";
 
-test("a rule that demands the console is answered by no other door", async () => {
+test("a request that a rule restricts to the console is decided by no other door", async () => {
   const desk = create({ door: "console" });
   const { approvals, asked } = desk;
   assert.equal(approvals.isAvailable("human"), true);
@@ -38,7 +38,7 @@ test("a rule that demands the console is answered by no other door", async () =>
   assert.equal(create({ isSilent: true }).approvals.isAvailable("human"), false);
 });
 
-test("an answer that only looks like a yes is a no", async () => {
+test("a malformed approval denies", async () => {
   const answers: unknown[] = [
     "approved",
     "withdrawn",
@@ -61,7 +61,7 @@ test("an answer that only looks like a yes is a no", async () => {
   }
 });
 
-test("an id that was made up, answered or is over answers nothing", async () => {
+test("rejects a decision on an unknown, decided or expired id", async () => {
   const desk = create({ isSilent: true });
   const { approvals, pass } = desk;
   approvals.openDoor();
@@ -79,7 +79,7 @@ test("an id that was made up, answered or is over answers nothing", async () => 
   assert.equal(desk.rows.size, 0);
 });
 
-test("of two answers at once exactly one counts, and the other is told", async () => {
+test("accepts exactly one of two concurrent decisions, and rejects the other", async () => {
   for (const order of [
     ["once", "deny"],
     ["deny", "once"],
@@ -102,7 +102,7 @@ test("of two answers at once exactly one counts, and the other is told", async (
   }
 });
 
-test("a yes is good for exactly what was asked, and once", async () => {
+test("an approval permits exactly the requested call, once", async () => {
   const changed: readonly Partial<ApprovalSubject>[] = [
     { sessionId: "ses_b" },
     { tool: "push@1.0.1" },
@@ -129,7 +129,7 @@ test("a yes is good for exactly what was asked, and once", async () => {
   }
 });
 
-test("a yes that a call proved and could not use is there for the same call again, once", async () => {
+test("an approval claimed by a call that failed to use it stays available for the same call, once", async () => {
   const desk = create();
   const { approvals, asked, rows } = desk;
   const asking = await ask(desk);
@@ -143,7 +143,7 @@ test("a yes that a call proved and could not use is there for the same call agai
   assert.equal(approvals.claimApproval(subject), undefined);
 });
 
-test("a yes to what was decided otherwise meanwhile is void", async () => {
+test("an approval is void if the call was decided differently in the meantime", async () => {
   const desk = create();
   const { approvals, asked, rows } = desk;
   const asking = await ask(desk);
@@ -155,7 +155,7 @@ test("a yes to what was decided otherwise meanwhile is void", async () => {
   assert.equal(rows.size, 0);
 });
 
-test("a changed policy that answers the same leaves an approval good", async () => {
+test("an approval stays valid under a changed policy with the same decision", async () => {
   const desk = create();
   const { approvals, asked } = desk;
   const asking = await ask(desk);
@@ -164,7 +164,7 @@ test("a changed policy that answers the same leaves an approval good", async () 
   assert.equal(approvals.consume(approvalId, { ...subject, policyHash: new Uint8Array(32).fill(8) }), true);
 });
 
-test("two equal calls are two questions, and each yes is its own", async () => {
+test("two equal calls make two approval requests, and each approval permits one call", async () => {
   const desk = create();
   const { approvals, asked } = desk;
   const calls = [await ask(desk), await ask(desk)];
@@ -173,7 +173,7 @@ test("two equal calls are two questions, and each yes is its own", async () => {
   for (const { answer } of calls) assert.equal(approvals.consume((await outcomeOf(answer)).approvalId, subject), true);
 });
 
-test("a caller kept waiting is told so, and joins the same question when it comes back", async () => {
+test("a waiting caller is told that approval is pending, and joins the same request when it comes back", async () => {
   const desk = create();
   const { approvals, asked, pass } = desk;
   const first = await ask(desk);
@@ -187,7 +187,7 @@ test("a caller kept waiting is told so, and joins the same question when it come
   assert.equal(asked.length, 1);
 });
 
-test("an answer that came while nobody waited is there for who comes back in time, and for nobody later", async () => {
+test("a decision made while no caller waits is kept for a caller that returns in time, then dropped", async () => {
   for (const [comesAfterMs, isThere] of [
     [EXPIRY_MS / 2, true],
     [EXPIRY_MS, false],
@@ -204,7 +204,7 @@ test("an answer that came while nobody waited is there for who comes back in tim
   }
 });
 
-test("a no that came while nobody waited is told once, and the next such call is asked about anew", async () => {
+test("a denial made while no caller waits is reported once, and the next such call asks again", async () => {
   const desk = create();
   const { approvals, asked, pass } = desk;
   await ask(desk);
@@ -218,7 +218,7 @@ test("a no that came while nobody waited is told once, and the next such call is
   await assert.rejects(approvals.resolve(answering(told.approvalId)), isCode("APPROVAL_NOT_FOUND"));
 });
 
-test("a yes lapses when its time is over, however late it was given", async () => {
+test("an approval expires at its deadline, however late it was given", async () => {
   const desk = create();
   const { approvals, asked, pass, rows } = desk;
   await ask(desk);
@@ -233,7 +233,7 @@ test("a yes lapses when its time is over, however late it was given", async () =
   assert.equal(rows.size, 0);
 });
 
-test("nobody answering is a time-out, and the door is told", async () => {
+test("a request without a decision times out, and the door is notified", async () => {
   const desk = create();
   const { asked, pass } = desk;
   await ask(desk);
@@ -245,7 +245,7 @@ test("nobody answering is a time-out, and the door is told", async () => {
   assert.equal(last(asked).signal.aborted, true);
 });
 
-test("a caller who leaves withdraws the question; one who left before is not asked for at all", async () => {
+test("withdraws the request of a caller that leaves, and creates none for a caller that left before", async () => {
   const desk = create();
   const { approvals, asked, rows } = desk;
   const caller = new AbortController();
@@ -260,7 +260,7 @@ test("a caller who leaves withdraws the question; one who left before is not ask
   assert.equal(rows.size, 0);
 });
 
-test("a caller's own deadline ends its wait, not the question", async () => {
+test("a caller's deadline ends its wait but not the approval request", async () => {
   const desk = create();
   const { asked, pass } = desk;
   const asking = await ask(desk, {}, { waitMs: 10 });
@@ -269,7 +269,7 @@ test("a caller's own deadline ends its wait, not the question", async () => {
   assert.equal(last(asked).signal.aborted, false);
 });
 
-test("one session cannot use up what people of others can be asked", async () => {
+test("one session cannot use up the pending requests of others", async () => {
   const desk = create();
   const { asked } = desk;
   for (let i = 0; i < 100; i++) await ask(desk, { inputDigest: new Uint8Array(32).fill(i) });
@@ -281,7 +281,7 @@ test("one session cannot use up what people of others can be asked", async () =>
   assert.equal(asked.length, ofOne + 1);
 });
 
-test("what people are shown is held whole, and only so much of it", async () => {
+test("keeps pending inputs whole, up to a limit per session and in total", async () => {
   const desk = create();
   const big = { inputBytes: 9 * 1024 * 1024 };
   await ask(desk, big);
@@ -290,7 +290,7 @@ test("what people are shown is held whole, and only so much of it", async () => 
   assert.equal(desk.asked.length, 7);
 });
 
-test("a question that could not be made durable is asked of nobody and takes no place", async () => {
+test("a request that cannot be made durable is not shown and uses no slot", async () => {
   const desk = create();
   const { approvals, asked } = desk;
   const wait = { signal: undefined, waitMs: 1, requested: () => Promise.reject(new Error("the disk is gone")) };
@@ -300,7 +300,7 @@ test("a question that could not be made durable is asked of nobody and takes no 
   assert.equal(asked.length, 1);
 });
 
-test("an answer that could not be made durable is none", async () => {
+test("a decision that cannot be made durable does not count", async () => {
   const desk = create({ isSilent: true });
   const { approvals, disk } = desk;
   approvals.openDoor();
@@ -311,7 +311,7 @@ test("an answer that could not be made durable is none", async () => {
   assert.equal(approvals.claimApproval(subject), undefined);
 });
 
-test("closing withdraws what is open", async () => {
+test("closing withdraws pending requests", async () => {
   const desk = create();
   const { approvals, asked, rows } = desk;
   const asking = await ask(desk);
@@ -321,7 +321,7 @@ test("closing withdraws what is open", async () => {
   assert.equal(rows.size, 0);
 });
 
-test("a restart withdraws what was asked and keeps what was answered, for the same call and once", async () => {
+test("a restart withdraws pending requests and keeps unused decisions for the same call, once", async () => {
   const desk = create({ isSilent: true });
   const { approvals, restart, store, pass, drafts, rows, keep } = desk;
   approvals.openDoor();
@@ -356,7 +356,7 @@ test("a restart withdraws what was asked and keeps what was answered, for the sa
   assert.equal(third.claimApproval(subject), undefined);
 });
 
-test("an answer whose time was over at a restart is gone", async () => {
+test("an approval that expired before a restart is gone", async () => {
   const desk = create({ isSilent: true });
   const { approvals, restart, store, pass, rows } = desk;
   approvals.openDoor();
@@ -373,7 +373,7 @@ test("an answer whose time was over at a restart is gone", async () => {
   assert.equal(rows.size, 0);
 });
 
-test("everything that changes is told to who watches, beginning with what there is", async () => {
+test("notifies watchers of every change, beginning with the current state", async () => {
   const desk = create({ isSilent: true });
   const { approvals } = desk;
   approvals.openDoor();

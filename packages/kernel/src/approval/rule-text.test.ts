@@ -28,7 +28,7 @@ const TAIL = 'context.directory == "." && context.labels.isEmpty() };';
 const ruleFor = (more: Partial<ApprovalSubject>): string[] =>
   createRuleText("apr_1", { ...subject, ...more }).split("\n");
 
-test("no input writes a rule of its own", () => {
+test("no input can inject a rule", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (first, second) => {
       const paths = [first, `"]) }; permit(principal, action, resource); //${second}`];
@@ -54,7 +54,7 @@ test("no input writes a rule of its own", () => {
 /** What a host answers makes its session untrusted. */
 const UNTRUSTED = '["untrusted"].containsAll(context.labels)';
 
-test("the narrowest rule names the path, the host, the command, or exactly the input", () => {
+test("the narrowest rule names the path, the host, the command, or the exact input", () => {
   const digest = "02".repeat(32);
   assert.deepEqual(ruleFor({}), [...HEAD, `when { context.input_digest == "${digest}" && ${TAIL}`, ""]);
   assert.deepEqual(ruleFor({ scope: { kind: "path", paths: ["a b.txt"] } }), [
@@ -75,7 +75,7 @@ test("the narrowest rule names the path, the host, the command, or exactly the i
   );
 });
 
-test("a rule holds in the directory, and for the labels, that the person saw", () => {
+test("a rule applies to the directory and the labels that the person saw", () => {
   assert.match(ruleFor({ directory: "sub" })[4] ?? "", /context\.directory == "sub"/);
   assert.match(
     ruleFor({ labels: ["secret", "untrusted"] })[4] ?? "",
@@ -83,11 +83,11 @@ test("a rule holds in the directory, and for the labels, that the person saw", (
   );
 });
 
-test("a rule for a tool that is no part of Narthex holds for this definition only", () => {
+test("a rule for an external tool applies to its current definition only", () => {
   assert.match(ruleFor({ isBuiltin: false })[4] ?? "", /&& context\.definition_hash == "(?:01){32}" \};$/);
 });
 
-test("a rule for a call that a rule always asks about names what it lifts", () => {
+test("a rule for a call with a mandatory approval names the rule that it overrides", () => {
   const [id, approve, overrides, permit] = ruleFor({ always: ["ask-money", 'two"\n'] });
   assert.deepEqual([id, approve, permit], HEAD.slice(0, 3));
   assert.equal(overrides, '@overrides("ask-money, two\\u{22}\\u{a}")');

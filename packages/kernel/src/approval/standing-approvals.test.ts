@@ -89,7 +89,7 @@ function create(rules?: PolicyRules) {
   };
 }
 
-test("an answer for the session covers no other session, tool, definition, rules, kind, words, place or network", async () => {
+test("a session approval covers no other session, tool, definition, rules, kind, words, place or network", async () => {
   const { approvals, answer } = create();
   await answer("session");
   const others: readonly Partial<ApprovalSubject>[] = [
@@ -110,7 +110,7 @@ test("an answer for the session covers no other session, tool, definition, rules
   assert.deepEqual([given?.status, given?.term, given?.door, given?.approver], ["approved", "session", "cli", "ann"]);
 });
 
-test("a shorter beginning covers what begins so, if a person chose it, and never the program alone", async () => {
+test("a shorter command prefix covers what begins with it, only if a person chose it, and never the program alone", async () => {
   for (const words of [0, 1, 4, -1, 1.5, Number.NaN]) {
     await assert.rejects(create().answer("session", { words }), /2 to 3/);
   }
@@ -124,13 +124,13 @@ test("a shorter beginning covers what begins so, if a person chose it, and never
   }
 });
 
-test("words are for commands, and for an answer for the session", async () => {
+test("accepts a number of words only for commands and for session approvals", async () => {
   const { answer } = create();
   await assert.rejects(answer("once", { words: 2 }), /session/);
   await assert.rejects(answer("session", { words: 2 }, { ...subject, scope: undefined }), /no words/);
 });
 
-test("without a scope of its own, a call is covered by exactly its input", async () => {
+test("a call without a scope is covered for exactly its input", async () => {
   const { approvals, answer } = create();
   const about = { ...subject, scope: undefined };
   const { standing } = await answer("session", {}, about);
@@ -140,7 +140,7 @@ test("without a scope of its own, a call is covered by exactly its input", async
   assert.ok(approvals.claimApproval(about));
 });
 
-test("lists say whether a caller waits for a question, and so does the answer to it", async () => {
+test("lists and responses say whether a caller waits for a request", async () => {
   const { approvals } = create();
   const wait = { signal: undefined, waitMs: 0, requested: async () => undefined };
   assert.equal((await approvals.ask(subject, wait))?.status, "pending");
@@ -157,7 +157,7 @@ test("lists say whether a caller waits for a question, and so does the answer to
   assert.equal((await approvals.resolve({ ...resolution, approvalId })).isAwaited, false);
 });
 
-test("an answer for a path or a host covers that path or host and no other", async () => {
+test("an approval for a path or host covers that path or host and no other", async () => {
   const { approvals, answer } = create();
   await answer("session", {}, { ...subject, scope: { kind: "path", paths: ["a.txt"] } });
   const host = { kind: "host", host: "example.com", port: 443, sends: false } as const;
@@ -176,7 +176,7 @@ test("an answer for a path or a host covers that path or host and no other", asy
   }
 });
 
-test("an answer for the session outlives a restart, not its revocation, and not its session", async () => {
+test("a session approval survives a restart, but not its revocation or the end of its session", async () => {
   const { approvals, answer, restart, store, rows, entries } = create();
   const { standing } = await answer("session");
   const second = restart();
@@ -202,7 +202,7 @@ test("an answer for the session outlives a restart, not its revocation, and not 
   assert.equal(approvals.claimApproval(like()), undefined);
 });
 
-test("revoking takes back the yes that nobody has used, too", async () => {
+test("revoking also removes an unused approval", async () => {
   const { approvals } = create();
   const asking = approvals.ask(subject, { signal: undefined, waitMs: 0, requested: async () => undefined });
   assert.equal((await asking)?.status, "pending");
@@ -212,7 +212,7 @@ test("revoking takes back the yes that nobody has used, too", async () => {
   assert.equal(approvals.claimApproval(subject), undefined);
 });
 
-test("the ledger holds what a longer answer allows", async () => {
+test("the ledger records what a standing approval allows", async () => {
   const { answer, entries } = create({ ...NO_RULES });
   const { standing } = await answer("session", { words: 2 });
   const [given] = entries;
@@ -233,14 +233,14 @@ test("the ledger holds what a longer answer allows", async () => {
   assert.deepEqual([asRule.value.scope, asRule.value.allows], ["rule", rule?.allows]);
 });
 
-test("where no rule can be written, an answer by a rule is refused and the question stays open", async () => {
+test("rejects an approval by rule when no rule can be written, and the request stays open", async () => {
   const { approvals, answer } = create();
   await assert.rejects(answer("rule"), /nowhere to write rules/);
   assert.equal(approvals.list().open.length, 1);
   assert.equal(approvals.list().open[0]?.ruleText, "");
 });
 
-test("a rule is shown before it is answered with, written once it is recorded, and taken back", async () => {
+test("shows a rule before the approval, writes it once recorded, and removes it on revocation", async () => {
   const written = new Map<string, string>();
   const seen: number[] = [];
   const desk = create({
@@ -265,7 +265,7 @@ test("a rule is shown before it is answered with, written once it is recorded, a
   assert.equal(written.size, 0);
 });
 
-test("a rule that cannot be written leaves a yes to this call, and says so", async () => {
+test("a rule that cannot be written still approves this call, and reports the failure", async () => {
   const desk = create({
     ...NO_RULES,
     addRule: () => Promise.reject(new Error("line 3: unknown attribute")),
@@ -276,7 +276,7 @@ test("a rule that cannot be written leaves a yes to this call, and says so", asy
   assert.equal(desk.entries.at(-1)?.case, "standingApprovalRevoked");
 });
 
-test("a rule that cannot be taken back stays listed", async () => {
+test("a rule that cannot be removed stays listed", async () => {
   const desk = create({
     ...NO_RULES,
     removeRule: () => Promise.reject(new Error("read-only disk")),

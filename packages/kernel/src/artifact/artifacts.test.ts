@@ -58,7 +58,7 @@ async function put(
 
 const create = () => createTestKernel({ tools: [publish, get, read] });
 
-test("of many who publish other things under one name at once exactly one does", async () => {
+test("exactly one of many concurrent publishers of different content under one name succeeds", async () => {
   const kernel = await create();
   const sessions = await Promise.all(Array.from({ length: 10 }, () => kernel.open()));
   const calls = sessions.map(async (session, i) =>
@@ -76,7 +76,7 @@ test("of many who publish other things under one name at once exactly one does",
   await verifyStore(kernel.store);
 });
 
-test("publishing the same again, at once or later, answers the same", async () => {
+test("publishing the same content again gets the same response", async () => {
   const kernel = await create();
   const session = await kernel.open();
   const hash = await put(kernel, session, "text");
@@ -84,7 +84,7 @@ test("publishing the same again, at once or later, answers the same", async () =
   assert.equal(new Set(results.map(({ hash: result }) => toHex(result ?? assert.fail()))).size, 1);
 });
 
-test("names of one tenant mean nothing to another, whatever is in them", async () => {
+test("artifact names are separate per tenant, whatever characters they contain", async () => {
   const kernel = await create();
   const [one, two] = [await kernel.open({ tenant: "a" }), await kernel.open({ tenant: "a b" })];
   await one.call("publish", { id: "b\nname", hash: await put(kernel, one, "one") });
@@ -94,7 +94,7 @@ test("names of one tenant mean nothing to another, whatever is in them", async (
   await assert.rejects(kernel.open({ tenant: "a\nb" }), { code: "INVALID_INPUT" });
 });
 
-test("content that a session does not hold cannot be published, and nobody learns whether it exists", async () => {
+test("rejects publishing content that a session does not hold, without revealing whether it exists", async () => {
   const kernel = await create();
   const [owner, stranger] = [await kernel.open(), await kernel.open()];
   const hash = await put(kernel, owner, "text");
@@ -103,7 +103,7 @@ test("content that a session does not hold cannot be published, and nobody learn
   }
 });
 
-test("who gets an artifact may read it from then on, and takes on its labels and its publisher's", async () => {
+test("a session that gets an artifact may read it, and takes on its labels and its publisher's", async () => {
   const kernel = await create();
   const [owner, reader] = [await kernel.open(), await kernel.open()];
   const hash = await put(kernel, owner, "text", ["secret"]);

@@ -12,7 +12,7 @@ function reserved(answer: ReturnType<ReturnType<typeof createBudgetAccount>["res
 }
 
 describe("reserving", () => {
-  test("says which dimension fell short, and reserves nothing of the others", () => {
+  test("names the exhausted dimension, and reserves nothing in the others", () => {
     const account = createBudgetAccount({ limits: { calls: 5, stored_bytes: 10 }, spent: { stored_bytes: 4 } });
     assert.deepEqual(account.reserve({ calls: 1, stored_bytes: 7 }), {
       dimension: "stored_bytes",
@@ -30,21 +30,21 @@ describe("reserving", () => {
     assert.deepEqual(account.reserve({ calls: 1 }), { dimension: "calls", asked: 1, remaining: 0 });
   });
 
-  test("zero is zero, absent is unlimited", () => {
+  test("zero allows nothing, an absent limit is unlimited", () => {
     const account = createBudgetAccount({ limits: { calls: 0 }, spent: {} });
     assert.ok(isShortfall(account.reserve({ calls: 1 })));
     reserved(account.reserve({ calls: 0, cost_units: Number.MAX_SAFE_INTEGER }));
     assert.deepEqual(account.remaining(), { calls: 0 });
   });
 
-  test("up to a bound gives what is left, but not nothing", () => {
+  test("reserves at most the remainder up to a bound, and fails if nothing remains", () => {
     const account = createBudgetAccount({ limits: { wall_ms: 100 }, spent: { wall_ms: 70 } });
     const reservation = reserved(account.reserve({ calls: 1 }, { wall_ms: 1000, cpu_ms: 5 }));
     assert.deepEqual(reservation.amounts, { calls: 1, wall_ms: 30, cpu_ms: 5 });
     assert.deepEqual(account.reserve({}, { wall_ms: 1 }), { dimension: "wall_ms", asked: 1, remaining: 0 });
   });
 
-  test("an amount that is not a whole number is a fault and changes nothing", () => {
+  test("rejects an amount that is not a whole number, and changes nothing", () => {
     const account = createBudgetAccount({ limits: { calls: 5 }, spent: {} });
     for (const calls of [Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY, 2 ** 53]) {
       assert.throws(() => account.reserve({ calls }), { code: "INTERNAL" });
@@ -60,7 +60,7 @@ describe("reserving", () => {
 });
 
 describe("settling", () => {
-  test("twice, by another account, or with a forged reservation is a fault", () => {
+  test("rejects settling twice, by another account, or with a forged reservation", () => {
     const account = createBudgetAccount({ limits: { calls: 5 }, spent: {} });
     const other = createBudgetAccount({ limits: { calls: 5 }, spent: {} });
     const reservation = reserved(account.reserve({ calls: 3 }));
@@ -72,13 +72,13 @@ describe("settling", () => {
     assert.deepEqual(account.remaining(), { calls: 4 });
   });
 
-  test("a reservation cannot be made smaller by who holds it", () => {
+  test("the holder of a reservation cannot make it smaller", () => {
     const account = createBudgetAccount({ limits: { calls: 5 }, spent: {} });
     const reservation = reserved(account.reserve({ calls: 3 }));
     assert.throws(() => Object.assign(reservation.amounts, { calls: 0 }), TypeError);
   });
 
-  test("more than was reserved is spent all the same, and nothing is left", () => {
+  test("spending more than was reserved is charged in full and leaves nothing", () => {
     const account = createBudgetAccount({ limits: { stored_bytes: 10 }, spent: {} });
     account.settle(reserved(account.reserve({ stored_bytes: 10 })), { stored_bytes: 25, calls: 1 });
     assert.deepEqual(account.spent(), { calls: 1, stored_bytes: 25 });
@@ -106,7 +106,7 @@ describe("settling", () => {
   });
 });
 
-test("under any interleaving nothing is overspent and everything unused comes back", () => {
+test("no interleaving overspends, and everything unused is released", () => {
   const amounts = fc.record({ calls: fc.nat(3), stored_bytes: fc.nat(50), wall_ms: fc.nat(20) }, { requiredKeys: [] });
   const step = fc.oneof(
     fc.record({ act: fc.constant("reserve" as const), amounts: amounts, upTo: amounts }),
@@ -158,7 +158,7 @@ function shareOf(amounts: BudgetAmounts, share: number): BudgetAmounts {
   );
 }
 
-describe("limits from outside", () => {
+describe("limits from configuration", () => {
   const problemsOf = (json: JsonValue): string[] => {
     try {
       parseBudgetLimits(json);
@@ -170,7 +170,7 @@ describe("limits from outside", () => {
     return [];
   };
 
-  test("are refused unless whole, not negative and exact, each by name", () => {
+  test("are rejected by name unless whole, non-negative and exact", () => {
     const problems = problemsOf({ calls: -1, cost_units: 0.5, wall_ms: 2 ** 53, cpu_ms: "5", network_bytes: null });
     assert.deepEqual(
       problems.map((problem) => problem.split(":")[0]),
@@ -189,7 +189,7 @@ describe("limits from outside", () => {
     ]);
   });
 
-  test("zero is kept, absent stays absent, and the JSON form reads back", () => {
+  test("keep zero, keep absent limits absent, and survive the JSON form", () => {
     assert.deepEqual(parseBudgetLimits({ calls: 0, wall_ms: -0 }), { calls: 0, wall_ms: 0 });
     assert.deepEqual(parseBudgetLimits({}), {});
     const limits = { calls: Number.MAX_SAFE_INTEGER, stored_bytes: 1 };

@@ -17,7 +17,7 @@ async function assertRefused(bytes: Uint8Array, what: string): Promise<void> {
   assert.ok(report === "unreadable" || !(report.intact && report.complete), what);
 }
 
-test("a bundle that was cut off anywhere is unreadable", async () => {
+test("a bundle truncated anywhere is unreadable", async () => {
   const cut = fc.tuple(bundles, fc.nat()).map(([bytes, at]) => bytes.subarray(0, at % bytes.length));
   await fc.assert(
     fc.asyncProperty(cut, async (bytes) => assert.equal(await readBundle(bytes), "unreadable")),
@@ -25,7 +25,7 @@ test("a bundle that was cut off anywhere is unreadable", async () => {
   );
 });
 
-test("no flipped bit goes unnoticed", async () => {
+test("detects every flipped bit", async () => {
   await fc.assert(
     fc.asyncProperty(bundles, fc.nat(), fc.integer({ min: 0, max: 7 }), async (bytes, at, bit) => {
       const place = at % bytes.length;
@@ -37,7 +37,7 @@ test("no flipped bit goes unnoticed", async () => {
   );
 });
 
-test("no flipped bit of the last 90 bytes goes unnoticed, nor of the first", async () => {
+test("detects every flipped bit of the first and the last 90 bytes", async () => {
   for (const bytes of [whole, one]) {
     const places = [...Array(40).keys(), ...Array.from({ length: 90 }, (_, back) => bytes.length - 1 - back)];
     for (const place of places) {
@@ -48,7 +48,7 @@ test("no flipped bit of the last 90 bytes goes unnoticed, nor of the first", asy
   }
 });
 
-test("bytes that are put in, taken out, doubled or swapped are noticed", async () => {
+test("detects inserted, removed, repeated and swapped bytes", async () => {
   const span = fc.tuple(
     bundles,
     fc.nat(),
@@ -66,7 +66,7 @@ test("bytes that are put in, taken out, doubled or swapped are noticed", async (
   );
 });
 
-test("lengths and offsets beyond all measure are refused before anything is allocated for them", async () => {
+test("rejects excessive lengths and offsets before allocating memory for them", async () => {
   for (const bytes of [whole, one]) {
     const tail = bytes.length - BUNDLE_TAIL_BYTES;
     const places = [
@@ -87,7 +87,7 @@ test("lengths and offsets beyond all measure are refused before anything is allo
   }
 });
 
-test("a reader asks for no more at once than its limits, whatever the file claims to be", async () => {
+test("reads no more at once than its limits, whatever the file declares", async () => {
   const size = 2 ** 50;
   const asked: number[] = [];
   const endless: BundleFile = {
@@ -104,7 +104,7 @@ test("a reader asks for no more at once than its limits, whatever the file claim
   assert.ok(Math.max(...asked) <= 1024 * 1024);
 });
 
-test("what is no bundle is unreadable", async () => {
+test("a file that is not a bundle is unreadable", async () => {
   const enough = BUNDLE_PART_HEAD_BYTES + BUNDLE_TAIL_BYTES;
   for (const bytes of [Buffer.alloc(0), Buffer.from(BUNDLE_MAGIC), Buffer.alloc(4096), Buffer.alloc(enough + 8, 9)]) {
     assert.equal(await readBundle(bytes), "unreadable");

@@ -30,7 +30,7 @@ async function verified(bytes: Uint8Array, trusted?: TestKey) {
 
 const codesOf = ({ problems }: Awaited<ReturnType<typeof verified>>): string[] => problems.map(({ code }) => code);
 
-test("a session's records are proven to be in the tree that was signed, without those of others", async () => {
+test("proves that a session's records are in the signed tree, without the records of others", async () => {
   for (const size of [nextIndex, nextIndex - 1, nextIndex - 9]) {
     const report = await verified(
       await exported.export(busy, await createTestTree(exported.store, size, [first])),
@@ -43,21 +43,21 @@ test("a session's records are proven to be in the tree that was signed, without 
   }
 });
 
-test("a session that began after the checkpoint is sound and not proven", async () => {
+test("a session that began after the checkpoint is sound but not proven", async () => {
   const [opened] = await exported.store.readRecords({ chain: idle, limit: 1 });
   const log = await createTestTree(exported.store, opened?.index ?? 0, [first]);
   const report = await verified(await exported.export(idle, log), first);
   assert.deepEqual([codesOf(report), report.log.provenSize, report.unprovenTail], [[], 0, report.records]);
 });
 
-test("a key is believed if the trusted one handed over to it, and no other", async () => {
+test("accepts a key only if the trusted key handed over to it", async () => {
   const bytes = await exported.export(busy, await createTestTree(exported.store, nextIndex, [first, second]));
   assert.deepEqual(codesOf(await verified(bytes, first)), []);
   assert.deepEqual(codesOf(await verified(bytes, second)), []);
   assert.deepEqual(codesOf(await verified(bytes, createTestKey())), ["log_key_untrusted", "checkpoint_signature"]);
 });
 
-test("a hand-over that the old key did not sign is refused", async () => {
+test("rejects a handover that the old key did not sign", async () => {
   const log = await createTestTree(exported.store, nextIndex, [first, second]);
   const [mine] = announce([first]);
   const text = `narthex/log-key/v1\n${first.text}\n${second.text}\n0\n`;
@@ -71,7 +71,7 @@ test("a hand-over that the old key did not sign is refused", async () => {
   assert.deepEqual([problems, found.keyLosses], [[], [0]]);
 });
 
-test("a root, a signature or a note that is not good is named", async () => {
+test("names an invalid root, signature or note", async () => {
   const log = await createTestTree(exported.store, nextIndex, [first]);
   const cases: readonly [Partial<typeof log>, string][] = [
     [
@@ -92,7 +92,7 @@ test("a root, a signature or a note that is not good is named", async () => {
   }
 });
 
-test("whoever rewrites a session, with all its hashes and the bundle's own, does not get the signed root", async () => {
+test("a session rewritten with all its hashes does not lead to the signed root", async () => {
   const bytes = await exported.export(busy, await createTestTree(exported.store, nextIndex, [first]));
   const forged = rewrite(bytes);
   assert.notDeepEqual(forged, bytes);
@@ -125,7 +125,7 @@ function rewrite(bytes: Uint8Array): Uint8Array {
   return forged;
 }
 
-test("for any records of any tree, what stands beside them gives the root, and as few hashes as can be", () => {
+test("proofs for any records of any tree lead to the root with the fewest possible hashes", () => {
   const trees = fc
     .integer({ min: 1, max: 200 })
     .chain((size) => fc.tuple(fc.constant(size), fc.subarray([...Array(size).keys()], { minLength: 1 })));

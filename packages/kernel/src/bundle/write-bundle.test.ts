@@ -21,20 +21,20 @@ test("the same ledger gives the same bytes", async () => {
   assert.notDeepEqual(await exported.export(busy), await exported.export(idle));
 });
 
-test("a bundle of everything is as sound as the ledger", async () => {
+test("a bundle of the whole ledger is as sound as the ledger", async () => {
   const { nextIndex } = await exported.store.head();
   const report = await soundReport(await exported.export());
   assert.deepEqual([report.records, report.chains], [nextIndex, 4]);
 });
 
-test("a bundle of one session verifies although all other records were left out", async () => {
+test("a bundle of one session verifies without all other records", async () => {
   const report = await soundReport(await exported.export(busy));
   assert.deepEqual([report.chains, report.leftOutItems], [1, 0]);
   assert.ok(report.records < (await exported.store.head()).nextIndex);
   await soundReport(await exported.export(idle));
 });
 
-test("content is found by its hash, and content that is there many times lies there once", async () => {
+test("content is found by its hash, and repeated content is stored once", async () => {
   const bytes = await exported.export(busy);
   const bundle = await openBundle(fileOf(bytes));
   const long = utf8(JSON.stringify("x".repeat(100_000)));
@@ -48,7 +48,7 @@ test("content is found by its hash, and content that is there many times lies th
   assert.ok(bytes.length < 150_000);
 });
 
-test("what is labelled secret stays behind, and its hash goes along", async () => {
+test("leaves out content labelled secret and keeps its hash", async () => {
   for (const bytes of [await exported.export(secretive), await exported.export()]) {
     for (const text of ["the combination", "something secret"])
       assert.equal(Buffer.from(bytes).indexOf(text), -1, text);

@@ -14,7 +14,7 @@ function echoRequest(token: string, requestId: string, text: string): ToolReques
   return create(ToolRequestSchema, { requestId, sessionToken: token, tool: { case: "call", value } });
 }
 
-test("input that is no JSON is INVALID_INPUT, says why, and never rejects", async () => {
+test("input that is not JSON is INVALID_INPUT with a reason, and the promise never rejects", async () => {
   const cyclic: { self?: unknown } = {};
   cyclic.self = cyclic;
   const inputs: Readonly<Record<string, unknown>> = {
@@ -43,7 +43,7 @@ test("input that is no JSON is INVALID_INPUT, says why, and never rejects", asyn
   await verifyStore(store);
 });
 
-test("a request that is not even a message is INVALID_REQUEST", async () => {
+test("a request that is not a message is INVALID_REQUEST", async () => {
   const { kernel } = await createTestKernel({ tools: [echoTool] });
   const requests: unknown[] = [
     undefined,
@@ -78,7 +78,7 @@ test("a request that is not even a message is INVALID_REQUEST", async () => {
   }
 });
 
-test("an answer carries the request's id even where the id itself is refused", async () => {
+test("a response carries the request's id even if the id itself is rejected", async () => {
   const { kernel, open } = await createTestKernel({ tools: [echoTool] });
   const { token } = await open();
   const requestId = "r".repeat(300);
@@ -90,7 +90,7 @@ test("an answer carries the request's id even where the id itself is refused", a
   }
 });
 
-test("a message changed after the call was made changes nothing", async () => {
+test("changing a message after the call was made has no effect", async () => {
   const { kernel, open } = await createTestKernel({ tools: [echoTool] });
   const { token } = await open();
   const request = echoRequest(token, "r", "before");
@@ -106,7 +106,7 @@ test("a message changed after the call was made changes nothing", async () => {
   assert.equal(result.case === "success" && Buffer.from(result.value.inlineResult).toString(), '"before"');
 });
 
-test("input changed while the call waits changes nothing", async () => {
+test("changing the input while the call waits has no effect", async () => {
   const { open } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   const input = { list: [1, 2] };
@@ -115,7 +115,7 @@ test("input changed while the call waits changes nothing", async () => {
   assert.equal(Buffer.from((await call).normalised ?? []).toString(), '{"list":[1,2]}');
 });
 
-test("input that answers each look differently is read once", async () => {
+test("input that returns a different value on each read is read once", async () => {
   const { open } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   let looks = 0;
@@ -128,7 +128,7 @@ test("input that answers each look differently is read once", async () => {
   assert.equal(Buffer.from(result.normalised ?? []).toString(), '{"amount":7}');
 });
 
-test("neither a log, an observer nor a failure report that throws takes an answer away", async () => {
+test("a log, observer or failure report that throws does not lose a response", async () => {
   const counting = createCountingTool();
   const fail = () => {
     throw new Error("observer");
@@ -147,7 +147,7 @@ test("neither a log, an observer nor a failure report that throws takes an answe
   assert.equal(codeOf(await session.call("count", {})), "STORE_UNAVAILABLE");
 });
 
-test("a closed kernel answers that it is unavailable, and nothing more happens", async () => {
+test("a closed kernel responds that it is unavailable, and does nothing else", async () => {
   const failures: Error[] = [];
   const { open, kernel, store } = await createTestKernel({
     tools: [echoTool],
@@ -168,7 +168,7 @@ test("a closed kernel answers that it is unavailable, and nothing more happens",
   assert.deepEqual(failures, []);
 });
 
-test("a closing kernel refuses new calls, lets running ones finish, and cancels those that do not", async () => {
+test("a closing kernel rejects new calls, lets running calls finish, and cancels the rest", async () => {
   for (const finishes of [true, false]) {
     const waiting = createWaitingTool();
     const hanging = createCountingTool("count", () => new Promise(() => undefined));
@@ -189,7 +189,7 @@ test("a closing kernel refuses new calls, lets running ones finish, and cancels 
   }
 });
 
-test("a deadline that has passed, or is no number, means that nothing begins", async () => {
+test("a call with a past or invalid deadline does not start", async () => {
   const counting = createCountingTool();
   const { open } = await createTestKernel({ tools: [counting.tool] });
   const session = await open();
@@ -201,7 +201,7 @@ test("a deadline that has passed, or is no number, means that nothing begins", a
   assert.equal(codeOf(await session.call("count", {}, { timeoutMs: Number.POSITIVE_INFINITY })), "success");
 });
 
-test("a thousand calls leave nothing on the signal they share", async () => {
+test("a thousand calls leave no listeners on the signal they share", async () => {
   const { open } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   const { signal } = new AbortController();

@@ -31,19 +31,19 @@ async function learn(times: number) {
   return { result, decisions: kinds.filter((kind) => kind === "policyDecision").length };
 }
 
-test("a running call is decided again once, and both decisions are recorded", async () => {
+test("a running call is decided again at most once, and both decisions are recorded", async () => {
   const { result, decisions } = await learn(1);
   assert.equal(result.status, "success");
   assert.equal(decisions, 2);
 });
 
-test("a call that would be decided a third time ends, and is not", async () => {
+test("a call that would need a third decision fails instead", async () => {
   const { result, decisions } = await learn(2);
   assert.match(errorOf(result).message, /changed more than once/);
   assert.equal(decisions, 2);
 });
 
-test("a call that is decided again needs no second budget", async () => {
+test("a call that is decided again reserves no second budget", async () => {
   const { open } = await createTestKernel({ tools: [learning(1)] });
   const capabilities: readonly Capability[] = [{ kind: "db_read", names: ["*"] }];
   const session = await open({ lease: { capabilities, budgets: { calls: 1, wall_ms: 1000 } } });
@@ -65,7 +65,7 @@ const led = defineTool({
   },
 });
 
-test("a yes to one path is none to where a link leads, unless nobody need be asked about that", async () => {
+test("an approval for a path does not cover a link's target, unless the target needs no approval", async () => {
   const free = { "==": { left: { ".": { left: { Var: "context" }, attr: "path" } }, right: { Value: "free" } } };
   const { open } = await createTestKernel({
     tools: [led],
@@ -85,7 +85,7 @@ test("a yes to one path is none to where a link leads, unless nobody need be ask
   assert.equal(response.result.value.rationaleCode, "APPROVAL_UNAVAILABLE");
 });
 
-test("what a second decision does not speak of is as it was in the first", async () => {
+test("a second decision keeps what it does not change from the first", async () => {
   const asked: unknown[] = [];
   const learner = {
     ...learning(1),

@@ -21,7 +21,7 @@ function kindsOf(records: Records): (string | undefined)[] {
   return records.flatMap((record) => record.entries.map((entry) => entry.kind.case));
 }
 
-test("the stages' folders, as ls shows them, are the order of execution", () => {
+test("the stages' folders sort into the order of execution", () => {
   const folders = readdirSync(import.meta.dirname, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
@@ -29,7 +29,7 @@ test("the stages' folders, as ls shows them, are the order of execution", () => 
   assert.deepEqual(folders, [...STAGES]);
 });
 
-test("a missing capability leaves CapabilityCheck with what is missing, then ToolDenied, and policy is not asked", async () => {
+test("a missing capability leaves CapabilityCheck with its name, then ToolDenied, without evaluating policy", async () => {
   const counting = createCountingTool();
   const { open, records } = await createTestKernel({ tools: [counting.tool] });
   const session = await open({ lease: { capabilities: [] } });
@@ -53,7 +53,7 @@ test("an exhausted budget leaves CapabilityCheck, BudgetExceeded with the amount
   assert.deepEqual([exceeded?.["dimension"], exceeded?.["asked"], exceeded?.["remaining"]], ["calls", 1n, 0n]);
 });
 
-test("lease comes before capabilities, capabilities before policy, policy before a person", async () => {
+test("checks the lease before capabilities, capabilities before policy, and policy before asking a person", async () => {
   const asked: string[] = [];
   const counting = createCountingTool();
   const { open } = await createTestKernel({
@@ -77,7 +77,7 @@ test("lease comes before capabilities, capabilities before policy, policy before
   assert.deepEqual(asked, []);
 });
 
-test("policy that could not be evaluated is POLICY_ERROR, whatever its rules said", async () => {
+test("a policy that could not be evaluated is POLICY_ERROR, whatever its rules returned", async () => {
   const rule = { id: "r", approve: "none" as const, overrides: [], rationale: undefined, message: undefined };
   const sound = permitAll([echoTool]);
   const { open } = await createTestKernel({
@@ -91,7 +91,7 @@ test("policy that could not be evaluated is POLICY_ERROR, whatever its rules sai
   assert.equal(response.result.case === "denied" && response.result.value.rationaleCode, "POLICY_ERROR");
 });
 
-test("a policy that answers something like yes denies", async () => {
+test("a malformed policy decision denies", async () => {
   const rule = { id: "r", approve: "none" as const, overrides: [], rationale: undefined, message: undefined };
   for (const allowed of ["no", "true", {}, 1, [], null, undefined]) {
     const answer = { allowed, rules: [rule], errors: [] };
@@ -102,7 +102,7 @@ test("a policy that answers something like yes denies", async () => {
   }
 });
 
-test("a repeat is authorised again before it is answered", async () => {
+test("a repeat is authorised again before it gets its response", async () => {
   const sound = permitAll([echoTool]);
   let evaluated = 0;
   let allowed = true;
@@ -125,7 +125,7 @@ test("a repeat is authorised again before it is answered", async () => {
   assert.equal((await session.call("echo", 1, { requestId: "r" })).status, "denied");
 });
 
-test("decisions use the narrowed values: a privileged tool's read-only call passes where its tier would not", async () => {
+test("evaluates the narrowed values: a privileged tool's read-only call passes where its tier would not", async () => {
   const either = defineTool({
     name: "either",
     description: "Reads or changes, as asked.",
@@ -143,7 +143,7 @@ test("decisions use the narrowed values: a privileged tool's read-only call pass
   assert.equal((await session.call("either", { change: true })).status, "denied");
 });
 
-test("an embedding program gets what the tool returned, its bytes, hash, proof, effects and metadata", async () => {
+test("an embedding program gets the tool's return value, bytes, hash, proof, effects and metadata", async () => {
   const counting = createCountingTool();
   const { open } = await createTestKernel({ tools: [counting.tool] });
   const result = await (await open()).call("count", {});
@@ -162,7 +162,7 @@ test("an embedding program gets what the tool returned, its bytes, hash, proof, 
   });
 });
 
-test("a view that was cut is recorded as such, and the price of the call is what it consumed", async () => {
+test("records that a view was cut, and charges the call's price to the budget", async () => {
   const long = defineTool({
     name: "long",
     description: "Says much.",
@@ -181,7 +181,7 @@ test("a view that was cut is recorded as such, and the price of the call is what
   assert.equal(completed?.["cut"], true);
 });
 
-test("putting content is recorded with its size", async () => {
+test("records putting content with its size", async () => {
   const { open, kernel, records } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   const chunks = (async function* () {
@@ -192,7 +192,7 @@ test("putting content is recorded with its size", async () => {
   assert.equal(stored?.["size"], 1234n);
 });
 
-test("policy and tools are recorded before the first session", async () => {
+test("records policy and tools before the first session", async () => {
   const { open, records } = await createTestKernel({ tools: [echoTool] });
   await open();
   const all = await records("system");

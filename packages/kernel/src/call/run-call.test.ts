@@ -9,7 +9,7 @@ import { defineTool } from "../tool/define-tool.ts";
 const kinds = (records: { entries: { kind: { case: string | undefined } }[] }[]) =>
   records.map((record) => record.entries.map((entry) => entry.kind.case));
 
-test("a tool that does not exist leaves what was asked and the failure", async () => {
+test("a call of an unknown tool records the request and the failure", async () => {
   const { open, records } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   const result = await session.call("nothing", {});
@@ -18,7 +18,7 @@ test("a tool that does not exist leaves what was asked and the failure", async (
   assert.deepEqual(kinds([last ?? assert.fail()]), [["toolInvoked", "toolFailed"]]);
 });
 
-test("a throw in any stage before invoke is a refusal and is recorded as one", async () => {
+test("a throw in any stage before invoke is refused and recorded as a refusal", async () => {
   const broken = defineTool({
     name: "broken",
     description: "Its arguments cannot be judged.",
@@ -72,7 +72,7 @@ test("a call with effects has a durable intent before the tool runs, then its ou
   ]);
 });
 
-test("what is malformed never reaches a decision", async () => {
+test("a malformed request never reaches a decision", async () => {
   const narrow = defineTool({
     name: "narrow",
     description: "Takes a number.",
@@ -131,7 +131,7 @@ test("the observer sees every stage of a call, in order", async () => {
   assert.equal(new Set(events.map(({ call }) => call)).size, 1);
 });
 
-test("the observer is told the caller's span, and why a call was denied", async () => {
+test("the observer receives the caller's span and the reason of a denial", async () => {
   const events: StageEvent[] = [];
   const { open } = await createTestKernel({
     tools: [echoTool],
@@ -143,7 +143,7 @@ test("the observer is told the caller's span, and why a call was denied", async 
   assert.ok(events.every(({ traceParent }) => traceParent === "00-1-2-01"));
 });
 
-test("no token or input text stands in the ledger's records", async () => {
+test("the ledger's records contain no token and no input text", async () => {
   const { open, kernel } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   await session.call("echo", { password: "correct horse battery staple" });
@@ -159,7 +159,7 @@ test("no token or input text stands in the ledger's records", async () => {
   }
 });
 
-test("a hundred concurrent calls each get exactly their own answer", async () => {
+test("a hundred concurrent calls each get exactly their own response", async () => {
   const { open } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   const results = await Promise.all(

@@ -37,7 +37,7 @@ describe("paths", () => {
     });
   }
 
-  test("a prefix covers itself and what lies below, the root and * everything", () => {
+  test("a prefix covers itself and everything below it; the root and * cover everything", () => {
     assert.equal(covers(read("/src"), read("/src")), true);
     assert.equal(covers(read("/src"), read("/src/a/b")), true);
     assert.equal(covers(read("/"), read("/src")), true);
@@ -77,21 +77,21 @@ describe("hosts", () => {
 });
 
 describe("other kinds", () => {
-  test("names are exact and * is all of them", () => {
+  test("names match exactly, and * matches all", () => {
     assert.equal(covers(publish("report"), publish("reports")), false);
     assert.equal(covers(publish("*"), publish("")), false);
     assert.equal(covers(publish("*"), publish("report")), true);
     assert.equal(covers(publish("report"), publish("report")), true);
   });
 
-  test("a model needs its provider too", () => {
+  test("a model requires its provider too", () => {
     const held: Capability = { kind: "inference", models: [{ provider: "acme", model: "*" }] };
     assert.equal(covers(held, { kind: "inference", models: [{ provider: "other", model: "m" }] }), false);
     assert.equal(contains(held, { kind: "inference", models: [{ provider: "*", model: "*" }] }), false);
     assert.equal(covers(held, { kind: "inference", models: [{ provider: "acme", model: "m" }] }), true);
   });
 
-  test("wasm needs fuel and memory from one right", () => {
+  test("wasm needs fuel and memory from one capability", () => {
     const wasm = (maxFuel: number, maxMemoryBytes: number): Capability => ({
       kind: "wasm_exec",
       maxFuel,
@@ -102,18 +102,18 @@ describe("other kinds", () => {
     assert.equal(covers(wasm(10, 10), wasm(10, 10)), true);
   });
 
-  test("the clock is all or nothing", () => {
+  test("the clock is granted whole or not at all", () => {
     assert.equal(covers(publish("*"), { kind: "clock" }), false);
     assert.equal(covers({ kind: "clock" }, { kind: "clock" }), true);
   });
 
-  test("a kind that nobody knows is covered by nothing", () => {
+  test("no capability covers an unknown kind", () => {
     const unknown = JSON.parse('{"kind":"root"}') as Capability;
     assert.equal(covers(unknown, unknown), false);
   });
 });
 
-describe("the two readings of an empty or * scope", () => {
+describe("an empty or * scope", () => {
   const empty: Capability[] = [read(), reach(), publish(), { kind: "inference", models: [] }];
   const some: Capability[] = [
     read("/a"),
@@ -122,7 +122,7 @@ describe("the two readings of an empty or * scope", () => {
     { kind: "inference", models: [{ provider: "p", model: "m" }] },
   ];
 
-  test("in a requirement: some right of the kind, and an empty held scope is none", () => {
+  test("in a requirement means any capability of the kind, and an empty held scope covers nothing", () => {
     for (const [index, asked] of empty.entries()) {
       assert.equal(coveredByAny(empty, asked), false);
       assert.equal(coveredByAny([], asked), false);
@@ -135,7 +135,7 @@ describe("the two readings of an empty or * scope", () => {
     assert.equal(covers(publish("a"), publish("*", "b")), false);
   });
 
-  test("inside another right: all of the kind", () => {
+  test("inside another capability means all of the kind", () => {
     for (const [index, child] of empty.entries()) assert.equal(isWithin([child], [some[index] ?? child]), false);
     assert.equal(isWithin([publish("*")], [publish("a")]), false);
     assert.equal(isWithin([publish("*"), publish()], [publish("*")]), true);
@@ -143,7 +143,7 @@ describe("the two readings of an empty or * scope", () => {
     assert.equal(isWithin([], []), true);
   });
 
-  test("an argument named * never passes for a requirement", () => {
+  test("rejects an argument named * as a requirement", () => {
     const held = [publish("report")];
     const required = [publish()];
     assert.deepEqual(missingCapabilities(held, { required, needed: [publish("*")] }), [publish("*")]);
@@ -152,7 +152,7 @@ describe("the two readings of an empty or * scope", () => {
   });
 });
 
-test("several rights cover together what none covers alone", () => {
+test("several capabilities together can cover a requirement that none covers alone", () => {
   assert.equal(coveredByAny([read("/a"), read("/b")], read("/a/x", "/b")), true);
   assert.equal(coveredByAny([read("/a"), read("/b")], read("/a/x", "/c")), false);
   const ports = [reach({ host: "*.a.com", ports: [80] }), reach({ host: "x.a.com", ports: [443] })];
@@ -248,7 +248,7 @@ function isConcrete(right: Capability): boolean {
 }
 
 describe("against the model", () => {
-  test("rights are within others exactly if every single access of theirs is", () => {
+  test("capabilities are contained exactly if each of their accesses is", () => {
     fc.assert(
       fc.property(rightsArbitrary, rightsArbitrary, (child, parent) => {
         const reachable = WORLD.filter((access) => child.some((right) => allows(right, access)));
@@ -259,7 +259,7 @@ describe("against the model", () => {
     );
   });
 
-  test("a requirement without * is read like any right", () => {
+  test("reads a requirement without * like any capability", () => {
     fc.assert(
       fc.property(rightsArbitrary, rightArbitrary.filter(isConcrete), (held, asked) => {
         assert.equal(coveredByAny(held, asked), isWithin([asked], held));
@@ -268,7 +268,7 @@ describe("against the model", () => {
     );
   });
 
-  test("every right covers itself", () => {
+  test("every capability covers itself", () => {
     fc.assert(
       fc.property(rightArbitrary, (right) => {
         assert.equal(covers(right, right), true);
@@ -277,7 +277,7 @@ describe("against the model", () => {
     );
   });
 
-  test("what is inside of what is inside is inside", () => {
+  test("containment is transitive", () => {
     fc.assert(
       fc.property(rightArbitrary, rightArbitrary, rightArbitrary, (outer, middle, inner) => {
         if (contains(outer, middle) && contains(middle, inner)) assert.equal(contains(outer, inner), true);

@@ -5,7 +5,7 @@ import { nearestName } from "./nearest-name.ts";
 import { quoteText } from "./quote-text.ts";
 import { sameCapability } from "./same-capability.ts";
 
-test("text from outside cannot break out of its quotation", () => {
+test("untrusted text cannot break out of its quotation", () => {
   assert.equal(quoteText("a`b\n\u202e\u001b[2J\ud800"), "`a\\u{60}b\\u{a}\\u{202e}\\u{1b}[2J\\u{d800}`");
   assert.equal(quoteText("x".repeat(100)), `\`${"x".repeat(64)}…\``);
   assert.doesNotMatch(describeCapability({ kind: "exec", names: ["a\nb"] }), /\n/);
@@ -29,7 +29,7 @@ test("a capability is described in a few words", () => {
   assert.equal(describeCapability({ kind: "wasm_exec", maxFuel: 5, maxMemoryBytes: 6 }), "wasm_exec 5 fuel, 6 bytes");
 });
 
-test("the same right is recognised however it is written", () => {
+test("recognises the same capability in any notation", () => {
   assert.equal(sameCapability({ kind: "fs_read", prefixes: ["/a"] }, { kind: "fs_write", prefixes: ["/a"] }), false);
   assert.equal(sameCapability({ kind: "fs_read", prefixes: [] }, { kind: "fs_read", prefixes: ["*"] }), false);
   assert.equal(sameCapability({ kind: "fs_read", prefixes: ["/a"] }, { kind: "fs_read", prefixes: ["/a/b"] }), false);
@@ -41,13 +41,13 @@ test("the same right is recognised however it is written", () => {
   assert.equal(sameCapability({ kind: "clock" }, { kind: "clock" }), true);
 });
 
-test("a misspelt name finds the one that was meant", () => {
+test("suggests the intended name for a misspelt one", () => {
   assert.equal(nearestName("cals", ["calls", "cost_units"]), "calls");
   assert.equal(nearestName("zzzzzzzz", ["calls", "cost_units"]), undefined);
   assert.equal(nearestName("c".repeat(1_000_000), ["calls"]), undefined);
 });
 
-test("names a missing right once, and the certain one instead of some right of its kind", () => {
+test("names a missing capability once, and the specific one rather than its kind", () => {
   const some = { kind: "net_read", hosts: [] } as const;
   const certain = { kind: "net_read", hosts: [{ host: "example.com", ports: [443] }] } as const;
   assert.deepEqual(describeMissing([some, certain, certain]), ["net_read example.com:443"]);

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { canonicalHost } from "./host-pattern.ts";
 import { canonicalIpv6 } from "./ip-address.ts";
 
-test("odd spellings of hosts and addresses are refused", () => {
+test("rejects unusual spellings of hosts and addresses", () => {
   const refused = [
     "",
     ".",
@@ -60,7 +60,7 @@ test("odd spellings of hosts and addresses are refused", () => {
   for (const text of refused) assert.equal(canonicalHost(text), undefined, JSON.stringify(text));
 });
 
-test("names and addresses have one spelling", () => {
+test("names and addresses have one canonical spelling", () => {
   const accepted: [given: string, canonical: string][] = [
     ["*", "*"],
     ["localhost", "localhost"],
@@ -82,7 +82,7 @@ test("names and addresses have one spelling", () => {
   for (const [given, canonical] of accepted) assert.equal(canonicalHost(given), canonical);
 });
 
-test("a canonical spelling is its own canonical spelling", () => {
+test("canonicalising is idempotent", () => {
   const group = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff }));
   fc.assert(
     fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {

@@ -57,7 +57,7 @@ describe("refused", () => {
     test(JSON.stringify(json).slice(0, 80), () => assert.deepEqual(problemsOf(json), [problem]));
   }
 
-  test("every problem is named at once, with what is meant", () => {
+  test("names every problem at once, with suggestions", () => {
     const json = {
       kind: "net_read",
       hosts: [
@@ -74,7 +74,7 @@ describe("refused", () => {
     assert.throws(() => parseCapability(json, ""), /did you mean ports\?/);
   });
 
-  test("a key is shown without breaking the message, and nothing inherited is read", () => {
+  test("quotes keys safely in messages, and reads no inherited property", () => {
     assert.deepEqual(problemsOf({ kind: "clock", "a\n`b": 1 }), ["capabilities[0].a\\u{a}\\u{60}b unknown_field"]);
     const json = JSON.parse('{"kind":"clock","__proto__":{"x":1}}') as JsonValue;
     assert.deepEqual(problemsOf(json), ["capabilities[0].__proto__ unknown_field"]);
@@ -82,7 +82,7 @@ describe("refused", () => {
 });
 
 describe("normal form", () => {
-  test("scopes are sorted, without repeats, hosts lower-case, one trailing slash dropped", () => {
+  test("sorts scopes, removes repeats, lower-cases hosts and drops one trailing slash", () => {
     assert.deepEqual(parseCapability({ kind: "fs_read", prefixes: ["/b/", "/a", "/b", "/", "*"] }, ""), {
       kind: "fs_read",
       prefixes: ["*", "/", "/a", "/b"],
@@ -98,7 +98,7 @@ describe("normal form", () => {
     assert.deepEqual(parseCapability({ kind: "artifact", names: [] }, ""), { kind: "artifact", names: [] });
   });
 
-  test("its JSON form reads back the same", () => {
+  test("reads back its JSON form unchanged", () => {
     const all: JsonValue[] = [
       { kind: "fs_write", prefixes: ["/ä ö/x"] },
       { kind: "vault", prefixes: ["*"] },
@@ -115,7 +115,7 @@ describe("normal form", () => {
     }
   });
 
-  test("whatever the JSON, it is parsed or refused with LEASE_INVALID", () => {
+  test("parses any JSON or rejects it with LEASE_INVALID", () => {
     const scope = fc.array(fc.oneof(fc.string(), fc.jsonValue()));
     const shaped = fc.record({ kind: fc.constantFrom("fs_read", "net_read", "exec", "inference"), prefixes: scope });
     fc.assert(fc.property(fc.oneof(fc.jsonValue(), shaped), (json) => void problemsOf(json as JsonValue)));

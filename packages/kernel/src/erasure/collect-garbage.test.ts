@@ -46,7 +46,7 @@ async function createPlace(tools: readonly Tool[] = []): Promise<Place> {
 }
 
 describe("retention", () => {
-  it("leaves content of open sessions alone, however old it is and however much", async () => {
+  it("keeps content of open sessions, whatever its age and size", async () => {
     const at = await createPlace();
     const session = await at.open({ ttlMs: 300 * DAY_MS });
     const hash = await at.put(session.id, new Uint8Array(200_000));
@@ -56,7 +56,7 @@ describe("retention", () => {
     assert.ok(await at.holds(hash));
   });
 
-  it("takes content of a session 14 days after it ended, and not before", async () => {
+  it("collects content of a session 14 days after it ended, and not before", async () => {
     const at = await createPlace();
     const session = await at.open();
     const { hash = new Uint8Array() } = await session.call("large", "x");
@@ -72,7 +72,7 @@ describe("retention", () => {
     assert.equal((await at.kernel.collect({ dryRun: false })).items, 0);
   });
 
-  it("takes the oldest first where ended sessions keep more than they may", async () => {
+  it("collects the oldest content first when ended sessions exceed their storage limit", async () => {
     const at = await createPlace();
     const hashes: Uint8Array[] = [];
     for (const letter of ["a", "b", "c"]) {
@@ -88,7 +88,7 @@ describe("retention", () => {
     await at.verify();
   });
 
-  it("takes content of a session that expired and was never closed", async () => {
+  it("collects content of a session that expired without being closed", async () => {
     const at = await createPlace();
     const session = await at.open({ ttlMs: DAY_MS });
     const hash = await at.put(session.id, Buffer.from("x"));
@@ -100,7 +100,7 @@ describe("retention", () => {
     assert.ok(!(await at.holds(hash)));
   });
 
-  it("keeps what a child was given as long as the child needs it, and what a child received for its parent", async () => {
+  it("keeps content granted to a child while the child needs it, and content a child received for its parent", async () => {
     const at = await createPlace();
     const parent = await at.open();
     const given = await at.put(parent.id, Buffer.alloc(100_000, "g"));
@@ -125,7 +125,7 @@ describe("retention", () => {
     await at.verify();
   });
 
-  it("takes inputs of hooks that belong to no session once they are old, and leaves policies and definitions", async () => {
+  it("collects old hook inputs without a session, and keeps policies and definitions", async () => {
     const at = await createPlace();
     const hook = (text: string) =>
       at.kernel.recordHookDecision({
@@ -150,7 +150,7 @@ describe("retention", () => {
     await at.verify();
   });
 
-  it("keeps content with every session that holds it by itself", async () => {
+  it("keeps content for every session that holds it itself", async () => {
     const at = await createPlace();
     const [gone, stays] = [await at.open(), await at.open()];
     const bytes = Buffer.alloc(100_000, "s");
@@ -164,7 +164,7 @@ describe("retention", () => {
     await at.verify();
   });
 
-  it("takes nothing that a call has written and not yet named, though the same bytes are given up meanwhile", async () => {
+  it("keeps content that a call has written and not yet named, even if the same bytes are released meanwhile", async () => {
     const bytes = Buffer.alloc(100_000, "r");
     const { tool, kept, finish } = keepingTool(bytes);
     const at = await createPlace([tool]);
@@ -186,7 +186,7 @@ describe("retention", () => {
     await at.verify();
   });
 
-  it("takes nothing that a call has found and not yet named", async () => {
+  it("keeps content that a call has found and not yet named", async () => {
     const found = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     const publisher = defineTool({
@@ -254,7 +254,7 @@ function keepingTool(bytes: Uint8Array): {
   return { tool, kept: kept.promise, finish: finished.resolve };
 }
 
-it("nothing that a call is about to name is collected", async () => {
+it("collects nothing that a call is about to name", async () => {
   const at = await createPlace();
   const letters = ["a", "b", "c"];
   const session = await at.open();

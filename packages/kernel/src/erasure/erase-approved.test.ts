@@ -38,13 +38,13 @@ async function createAsked(before?: () => Promise<void>) {
 
 const inUse = (fault: unknown): boolean => isKernelError(fault) && fault.code === "CONTENT_IN_USE";
 
-test("an input that a person is asked about is not erased", async () => {
+test("rejects erasing an input with a pending approval request", async () => {
   const { kernel, ask } = await createAsked();
   await ask();
   await assert.rejects(kernel.erase(ERASURE), inUse);
 });
 
-test("a yes that nobody used, and a yes for the session to exactly this input, go with the input", async () => {
+test("erases an unused approval and a session approval of exactly this input together with the input", async () => {
   for (const term of ["once", "session"] as const) {
     const { kernel, ask, answer, rows, store } = await createAsked();
     await answer(await ask(), term);
@@ -59,7 +59,7 @@ test("a yes that nobody used, and a yes for the session to exactly this input, g
   }
 });
 
-test("the input of a call whose outcome is unknown is not erased until somebody settles it", async () => {
+test("rejects erasing the input of a call with unknown outcome until a person settles it", async () => {
   const started = Promise.withResolvers<void>();
   const first = await createAsked(() => {
     started.resolve();

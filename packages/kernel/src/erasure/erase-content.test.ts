@@ -40,7 +40,7 @@ function code(expected: string): (fault: unknown) => boolean {
 }
 
 describe("erasing content by its hash", () => {
-  it("refuses nothing named, an empty reason, and content that nobody holds", async () => {
+  it("rejects an empty selection, an empty reason, and unknown content", async () => {
     const { kernel } = await createTestKernel({ tools: [echoTool] });
     const hashes = [blake3(INPUT)];
     await assert.rejects(kernel.erase({ ...WHO, hashes: [] }), code("INVALID_INPUT"));
@@ -50,7 +50,7 @@ describe("erasing content by its hash", () => {
     await assert.rejects(kernel.erase({ ...WHO, hashes }), code("CONTENT_NOT_FOUND"));
   });
 
-  it("refuses a policy and a tool's definition, which entries name by their plain hashes", async () => {
+  it("rejects a policy and a tool's definition, which entries name by their plain hashes", async () => {
     const at = await createTestKernel({ tools: [echoTool] });
     await (await at.open()).call("echo", {});
     const definition = (await itemsOf(at)).find(({ role }) => role === ContentRole.DEFINITION);
@@ -58,7 +58,7 @@ describe("erasing content by its hash", () => {
     await assert.rejects(at.kernel.erase({ ...WHO, hashes }), code("INVALID_INPUT"));
   });
 
-  it("leaves a tombstone for every item that names it and for what was made from it, and one entry each", async () => {
+  it("leaves a tombstone for every item that names it and for derived content, and one entry each", async () => {
     const store = createMemoryStore();
     const at = await createTestKernel({ tools: [echoTool], store });
     const first = await at.open();
@@ -100,7 +100,7 @@ describe("erasing content by its hash", () => {
     assert.deepEqual(await store.listState("erasing", "", 10), []);
   });
 
-  it("says of a dry run what would be done, and does nothing", async () => {
+  it("a dry run reports what would be erased, and changes nothing", async () => {
     const store = createMemoryStore();
     const at = await createTestKernel({ tools: [echoTool], store });
     await (await at.open()).call("echo", SECRET);
@@ -111,7 +111,7 @@ describe("erasing content by its hash", () => {
     assert.equal(store.size, before);
   });
 
-  it("answers a repeat of an erased call that it is gone, by id and by key, and does not run it again", async () => {
+  it("responds to a repeat of an erased call, by id and by key, that it is gone, and does not run it again", async () => {
     const at = await createTestKernel({ tools: [echoTool] });
     const session = await at.open();
     await session.call("echo", SECRET, { requestId: "a", dedupeKey: "k" });
@@ -124,7 +124,7 @@ describe("erasing content by its hash", () => {
     assert.match(Buffer.from(rows[0]?.value ?? []).toString(), /"request_digest":""/);
   });
 
-  it("takes the same bytes again afterwards", async () => {
+  it("accepts the same bytes again afterwards", async () => {
     const store = createMemoryStore();
     const at = await createTestKernel({ tools: [echoTool], store });
     const session = await at.open();
@@ -149,7 +149,7 @@ describe("erasing content by its hash", () => {
   });
 });
 
-it("an erasure of many items that a crash cuts short is completed at the next start, and sound in between", async () => {
+it("completes an erasure interrupted by a crash at the next start, and stays sound in between", async () => {
   const store = createMemoryStore();
   let batches = 0;
   const crashing: MemoryStore = {
@@ -175,7 +175,7 @@ it("an erasure of many items that a crash cuts short is completed at the next st
 });
 
 describe("erasing a session", () => {
-  it("takes back what it gave to others who have no bytes of it themselves", async () => {
+  it("erases what it granted to others that hold no copy of their own", async () => {
     const store = createMemoryStore();
     const contentStore = createMemoryContentStore();
     const at = await createTestKernel({ tools: [echoTool], store, contentStore });
@@ -198,14 +198,14 @@ describe("erasing a session", () => {
     await verifyStore(store, contentStore);
   });
 
-  it("refuses one that is open or unknown", async () => {
+  it("rejects an open or unknown session", async () => {
     const at = await createTestKernel({ tools: [echoTool] });
     const { id } = await at.open();
     await assert.rejects(at.kernel.erase({ ...WHO, hashes: [], sessionIds: [id] }), code("CONTENT_IN_USE"));
     await assert.rejects(at.kernel.erase({ ...WHO, hashes: [], sessionIds: ["ses_x"] }), code("SESSION_UNKNOWN"));
   });
 
-  it("erases all of its content, and none that others put or received by themselves", async () => {
+  it("erases all of its content, and nothing that others put or received themselves", async () => {
     const store = createMemoryStore();
     const at = await createTestKernel({ tools: [echoTool], store });
     const first = await at.open();

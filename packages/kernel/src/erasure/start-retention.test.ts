@@ -5,7 +5,7 @@ import { createTestKernel, echoTool } from "@narthex/testkit";
 
 mock.timers.enable({ apis: ["setTimeout"] });
 
-test("a kernel that runs collects by itself, again and again, until it is closed", async () => {
+test("a running kernel collects garbage repeatedly until it is closed", async () => {
   const retention = { maxAgeMs: 1000, maxBytes: 1_000_000_000 };
   const at = await createTestKernel({ tools: [echoTool], settings: { retention, retentionEveryMs: 600_000 } });
   async function endedSession(): Promise<Uint8Array> {

@@ -16,7 +16,7 @@ async function write(store: ReturnType<typeof createTrackedContentStore>): Promi
 }
 
 describe("content in use", () => {
-  it("is what something noted that began before and has not ended", () => {
+  it("is noted by every use that began before the note and has not ended", () => {
     const uses = createContentUses();
     const first = uses.begin();
     assert.ok(!uses.isInUse(DIGEST));
@@ -32,7 +32,7 @@ describe("content in use", () => {
     assert.ok(!uses.isInUse(DIGEST));
   });
 
-  it("is all of it where more was noted than is remembered", () => {
+  it("is all content once more was noted than is remembered", () => {
     const uses = createContentUses();
     const use = uses.begin();
     for (let number = 0; number < 100_001; number++) uses.note(utf8(String(number)));
@@ -41,7 +41,7 @@ describe("content in use", () => {
     assert.ok(!uses.isInUse(utf8("7")));
   });
 
-  it("is not found while somebody holds it", async () => {
+  it("is not found while it is held for removal", async () => {
     const uses = createContentUses();
     assert.equal(uses.whenFree(DIGEST), undefined);
     const free = uses.hold([Buffer.from(DIGEST).toString("hex")]);
@@ -54,7 +54,7 @@ describe("content in use", () => {
     assert.equal(uses.whenFree(DIGEST), undefined);
   });
 
-  it("keeps its file until whoever wrote it has ended, and as long as somebody holds it", async () => {
+  it("keeps its file until its writer has ended and no holder is left", async () => {
     const uses = createContentUses();
     const store = createTrackedContentStore(createMemoryContentStore(), uses);
     await uses.during(async () => {
@@ -67,7 +67,7 @@ describe("content in use", () => {
     assert.equal(await store.stat(DIGEST), undefined);
   });
 
-  it("is not written while it is looked whether to remove it", async () => {
+  it("is not written while its removal is being decided", async () => {
     const uses = createContentUses();
     const store = createTrackedContentStore(createMemoryContentStore(), uses);
     const asked = Promise.withResolvers<boolean>();
@@ -81,8 +81,8 @@ describe("content in use", () => {
   });
 });
 
-describe("a lock that can be shared", () => {
-  it("is had alone by one, after all who share it and before all who come later", async () => {
+describe("a shared lock", () => {
+  it("is exclusive for one holder, after all sharers and before all later ones", async () => {
     const lock = new ReadWriteLock();
     const order: string[] = [];
     const step = (name: string, until?: Promise<void>) => async () => {
@@ -103,7 +103,7 @@ describe("a lock that can be shared", () => {
     assert.equal(order.length, 4);
   });
 
-  it("is free again after work that failed", async () => {
+  it("is released after work that failed", async () => {
     const lock = new ReadWriteLock();
     const fail = async (): Promise<void> => Promise.reject(new Error("no"));
     await assert.rejects(lock.withShared(fail));

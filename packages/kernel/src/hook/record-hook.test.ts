@@ -5,7 +5,7 @@ import { verifyStore } from "../testing/verify-store.ts";
 
 const SECRET = "newAAbbccddeeffZZZ99tok";
 
-test("a hook's input with a secret in it is recorded without, however long it is, and the ledger verifies", async () => {
+test("redacts a secret in a hook's input of any length, and the ledger verifies", async () => {
   const contentStore = createMemoryContentStore();
   const { kernel, store, records } = await createTestKernel({
     tools: [echoTool],

@@ -5,7 +5,7 @@ import { FingerprintSet } from "./fingerprint-set.ts";
 
 const word = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 0xffffffff }), fc.constant(0xffffffff));
 
-test("it says of every member that it may be one, and of others only where they share a fingerprint", () => {
+test("reports every member as possible, and others only if they share a fingerprint", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(word, word), { maxLength: 200 }),
@@ -26,12 +26,12 @@ test("it says of every member that it may be one, and of others only where they 
   );
 });
 
-test("nothing is in an empty set, not even zero", () => {
+test("an empty set contains nothing, not even zero", () => {
   assert.equal(new FingerprintSet().has(0, 0), false);
   assert.equal(new FingerprintSet().has(0, 1), false);
 });
 
-test("a hundred thousand members are all found, those that crowd one place too", () => {
+test("finds a hundred thousand members, including those that collide in one slot", () => {
   const set = new FingerprintSet();
   for (let i = 0; i < 100_000; i++) set.add(i % 8 === 0 ? 7 * 65_536 : i, i + 1);
   assert.equal(set.size, 100_000);

@@ -71,7 +71,7 @@ test("after a crash an equal call is OUTCOME_UNKNOWN, by id, by key and without 
   assert.equal((await kernel.listIntents())[0]?.state, "unknown");
 });
 
-test("a person settles it: did not happen lets it run, happened never runs it again under its id", async () => {
+test("a call settled as not happened may run, and one settled as happened never runs again under its id", async () => {
   for (const answer of ["did_not_happen", "happened"] as const) {
     const store = createMemoryStore();
     const { tool, started } = hangingTool();
@@ -95,7 +95,7 @@ test("a person settles it: did not happen lets it run, happened never runs it ag
   }
 });
 
-test("a tool that can tell settles its own lost calls, and the same request gets the result", async () => {
+test("a tool that can reconcile settles its own lost calls, and the same request gets the result", async () => {
   const answers: [Reconciliation, string, string | undefined][] = [
     [{ happened: { count: 7 } }, "success", '{"count":7}'],
     ["did_not_happen", "success", '{"count":1}'],
@@ -131,7 +131,7 @@ test("an unsettled call's reservation counts as spent until it is settled", asyn
   assert.deepEqual((await kernel.getSession(session.id))?.budgetRemaining, { calls: 2 });
 });
 
-test("sessions, answers, keys and call numbers survive a restart", async () => {
+test("sessions, responses, keys and call numbers survive a restart", async () => {
   const store = createMemoryStore();
   const before = createCountingTool();
   const first = await createTestKernel({ tools: [before.tool], store });
@@ -151,7 +151,7 @@ test("sessions, answers, keys and call numbers survive a restart", async () => {
   assert.deepEqual(numbers, [1, 2]);
 });
 
-test("after a settlement the ledger verifies, whoever settled", async () => {
+test("the ledger verifies after a settlement by a person or by a tool", async () => {
   for (const by of ["person", "tool"] as const) {
     for (const answer of ["happened", "did_not_happen"] as const) {
       for (const approve of ["unstated", "human"] as const) {
@@ -171,7 +171,7 @@ test("after a settlement the ledger verifies, whoever settled", async () => {
   }
 });
 
-test("what a person settled as happened is not run again: by id, by key, with other content, after a restart", async () => {
+test("a call settled as happened does not run again: by id, by key, with other content, after a restart", async () => {
   const store = createMemoryStore();
   const { tool, started } = hangingTool();
   const session = await crashDuring(tool, started, store);
@@ -198,7 +198,7 @@ test("what a person settled as happened is not run again: by id, by key, with ot
   assert.deepEqual(await store.listState("dedupe", "", 10), []);
 });
 
-test("a reconciled result answers the key of the lost call too", async () => {
+test("a reconciled result is also given for the lost call's key", async () => {
   const store = createMemoryStore();
   const { tool, started } = hangingTool();
   const session = await crashDuring(tool, started, store);
@@ -212,7 +212,7 @@ test("a reconciled result answers the key of the lost call too", async () => {
   assert.equal(next.count(), 0);
 });
 
-test("a tool settles its own lost call with input of any size, after an approval too", async () => {
+test("a tool settles its own lost call with input of any size, also after an approval", async () => {
   for (const approve of ["unstated", "human"] as const) {
     const shared = { store: createMemoryStore(), contentStore: createMemoryContentStore() };
     const input = { text: "x".repeat(200_000) };
@@ -241,7 +241,7 @@ test("a tool settles its own lost call with input of any size, after an approval
   }
 });
 
-test("a tool that answers nonsense, throws, or never answers leaves its call to a person", async () => {
+test("a tool that responds with nonsense, throws, or never responds leaves its call to a person", async () => {
   const answers: (() => Promise<Reconciliation>)[] = [
     async () => "happened" as unknown as Reconciliation,
     async () => null as unknown as Reconciliation,
@@ -270,7 +270,7 @@ test("a tool that answers nonsense, throws, or never answers leaves its call to 
   }
 });
 
-test("of two people who settle at once one is told that there is nothing to settle", async () => {
+test("the second of two concurrent settlements is told that there is nothing to settle", async () => {
   const store = createMemoryStore();
   const { tool, started } = hangingTool();
   const session = await crashDuring(tool, started, store);
@@ -282,7 +282,7 @@ test("of two people who settle at once one is told that there is nothing to sett
   await verifyStore(store);
 });
 
-test("a lost call of a session that was closed since can still be settled, and several at once keep the chain whole", async () => {
+test("settles a lost call of a session closed since, and several at once keep the chain intact", async () => {
   const store = createMemoryStore();
   const running = Promise.withResolvers<void>();
   let count = 0;
@@ -308,7 +308,7 @@ test("a lost call of a session that was closed since can still be settled, and s
   await verifyStore(store);
 });
 
-test("a call that runs is no intent that could be settled", async () => {
+test("rejects settling a call that is running", async () => {
   const { tool, started } = hangingTool();
   const { open, kernel } = await createTestKernel({ tools: [tool] });
   const session = await open();
@@ -374,7 +374,7 @@ async function crashWithPrograms(
   return { store, kernel, code, asked, runs: () => runs, sessionId: session.id };
 }
 
-test("a lost call whose programs are proven to have ended is KILLED, and an equal call runs", async () => {
+test("a lost call whose programs provably ended is KILLED, and an equal call runs", async () => {
   const { store, kernel, code, asked, runs, sessionId } = await crashWithPrograms(true);
   assert.deepEqual(asked, [`run-1 ${sessionId}/lost`]);
   assert.deepEqual(await kernel.listIntents(), []);
@@ -383,7 +383,7 @@ test("a lost call whose programs are proven to have ended is KILLED, and an equa
   await verifyStore(store);
 });
 
-test("a lost call stays unknown where its programs may run, may have reached out, or are not all that it can do", async () => {
+test("a lost call stays unknown if its programs may still run, may have used the network, or are only part of it", async () => {
   const net = { effects: ["net_read"], capabilities: [{ kind: "net_read", hosts: [] }] } as const;
   for (const [why, made] of [
     ["they may run", crashWithPrograms(false)],

@@ -75,7 +75,7 @@ async function askTwice(tool: Tool, approve: "unstated" | "human" = "unstated"):
   return [first, (await (await next()).callInProcess(ask)).response];
 }
 
-test("an answer read back from the ledger is the first one, field by field", async () => {
+test("a response read back from the ledger equals the first one, field by field", async () => {
   const violations = [{ field: "a", rule: "format", message: "wrong" }];
   const tools: Readonly<Record<string, Tool>> = {
     json: giving("json", () => ({ b: [1, 2], a: "é" })),
@@ -111,7 +111,7 @@ test("an answer read back from the ledger is the first one, field by field", asy
   }
 });
 
-test("a call whose result was erased is not run again", async () => {
+test("does not run a call again whose result was erased", async () => {
   for (const dedupeKey of ["", "k"]) {
     const store = createMemoryStore();
     const counting = createCountingTool();
@@ -126,7 +126,7 @@ test("a call whose result was erased is not run again", async () => {
   }
 });
 
-test("a caller who changes the bytes it was given changes nobody else's", async () => {
+test("changing returned bytes does not change the stored response", async () => {
   const { open } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   for (let i = 0; i < 3; i++) {
@@ -137,7 +137,7 @@ test("a caller who changes the bytes it was given changes nobody else's", async 
   }
 });
 
-test("memory holds a bounded number of answers, and none that is large", async () => {
+test("keeps a bounded number of responses in memory, and no large one", async () => {
   let asked = 0;
   const store: MemoryStore = {
     ...createMemoryStore(),

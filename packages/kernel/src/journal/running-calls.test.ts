@@ -16,7 +16,7 @@ function fingerprint(id: number, spread: number): Fingerprint {
   return [(id % spread) * 0x9e3779b1, id];
 }
 
-test("calls come and go as in a Map, whatever slots they want", () => {
+test("behaves like a Map, whatever slots the calls hash to", () => {
   const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(60)), { maxLength: 400 });
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 40 }), (taken, spread) => {
@@ -40,7 +40,7 @@ test("calls come and go as in a Map, whatever slots they want", () => {
   );
 });
 
-test("another call of the same id is not taken out", () => {
+test("does not remove another call with the same id", () => {
   const calls = new RunningCalls();
   const first = call(1, 1);
   calls.add(first);

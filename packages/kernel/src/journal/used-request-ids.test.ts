@@ -25,14 +25,14 @@ function createMemory(store: MemoryStore = createMemoryStore(), seed = "memory")
   };
 }
 
-test("a session that is not known may have used any id", () => {
+test("an unknown session may have used any id", () => {
   const memory = createMemory();
   assert.equal(memory.mayHave("s", "r"), true);
   memory.add("s", "r");
   assert.equal(memory.mayHave("s", "other"), true);
 });
 
-test("a new session has used nothing, then what it used, and nothing of another", () => {
+test("a new session has used only its own ids", () => {
   const memory = createMemory();
   memory.begin("s");
   memory.begin("t");
@@ -47,7 +47,7 @@ test("a new session has used nothing, then what it used, and nothing of another"
   assert.equal(memory.mayHave("t", "r"), false);
 });
 
-test("what an earlier process knew is loaded, every id of it", async () => {
+test("loads every id that an earlier process used", async () => {
   const ids = Array.from({ length: 5000 }, (_, i) => `request ${i}`);
   const memory = createMemory(holding(ids).store);
   await memory.load("s");
@@ -55,7 +55,7 @@ test("what an earlier process knew is loaded, every id of it", async () => {
   assert.equal(memory.mayHave("s", "request"), false);
 });
 
-test("a session with more ids than are worth loading is asked of the store, never guessed", async () => {
+test("asks the store, without guessing, for a session with too many ids to load", async () => {
   const ids = Array.from({ length: 200_001 }, (_, i) => `${i}`);
   const { store, asked } = holding(ids);
   const memory = createMemory(store);
@@ -64,7 +64,7 @@ test("a session with more ids than are worth loading is asked of the store, neve
   assert.equal(memory.mayHave("s", "never used"), true);
 });
 
-test("whoever does not know the key cannot choose ids that collide", () => {
+test("an attacker without the key cannot choose colliding ids", () => {
   for (const memory of [createMemory(undefined, "a"), createMemory(undefined, "b")]) {
     memory.begin("s");
     memory.add("s", "r");
@@ -76,7 +76,7 @@ test("whoever does not know the key cannot choose ids that collide", () => {
   }
 });
 
-test("ids that share their beginning, and the longest there are, have fingerprints of their own", () => {
+test("ids with a common prefix, and the longest ids, have distinct fingerprints", () => {
   const memory = createMemory();
   memory.begin("s");
   memory.add("s", `${"😀".repeat(255)}a`);

@@ -8,7 +8,7 @@ import { createLabelledKernel } from "./testing/labelled-kernel.ts";
 
 const bytesOf = (hash: string): Uint8Array => fromHex(hash) ?? assert.fail();
 
-test("nobody but an ancestor names what a session holds: no stranger, no sibling, no child", async () => {
+test("only an ancestor can name a session's content: no stranger, no sibling, no child", async () => {
   const at = await createLabelledKernel();
   const parent = await at.open();
   const child = await delegate(at, parent);
@@ -27,7 +27,7 @@ test("nobody but an ancestor names what a session holds: no stranger, no sibling
   }
 });
 
-test("a session names what its descendants put and received, at any depth, when they have ended, and after a restart", async () => {
+test("a session can name its descendants' content, at any depth, after they ended, and after a restart", async () => {
   const [store, contentStore] = [createMemoryStore(), createMemoryContentStore()];
   const at = await createLabelledKernel({ store, contentStore });
   const root = await at.open();
@@ -47,7 +47,7 @@ test("a session names what its descendants put and received, at any depth, when 
   }
 });
 
-test("labels that a child comes by reach its parent by reading, and only so", async () => {
+test("a child's labels reach its parent only when the parent reads its content", async () => {
   const at = await createLabelledKernel();
   const [byTool, byDoor, idle] = [await at.open(), await at.open(), await at.open()];
   for (const parent of [byTool, byDoor, idle]) {
@@ -64,7 +64,7 @@ test("labels that a child comes by reach its parent by reading, and only so", as
   assert.deepEqual(await at.labelsOf(idle.id), []);
 });
 
-test("what a labelled session asks with is labelled too, also where the call is refused", async () => {
+test("labels the input of a labelled session, also where the call is refused", async () => {
   const at = await createLabelledKernel();
   const parent = await at.open();
   const child = await delegate(at, parent);
@@ -76,7 +76,7 @@ test("what a labelled session asks with is labelled too, also where the call is 
   assert.deepEqual(await at.labelsOf(parent.id), ["secret"]);
 });
 
-test("content put without a word about labels carries those of its session", async () => {
+test("content put without labels gets those of its session", async () => {
   const at = await createLabelledKernel();
   const session = await at.open();
   await at.put(session.id, "s", ["secret"]);
@@ -84,7 +84,7 @@ test("content put without a word about labels carries those of its session", asy
   assert.deepEqual((await at.kernel.getContent(session.id, bytesOf(hash), 0, 0)).labels, ["secret"]);
 });
 
-test("of the same bytes held with different labels, a reader takes on those of every reference it can see", async () => {
+test("a reader of bytes held with different labels gets those of every reference it can see", async () => {
   const at = await createLabelledKernel();
   const parent = await at.open();
   const child = await delegate(at, parent);
@@ -97,7 +97,7 @@ test("of the same bytes held with different labels, a reader takes on those of e
   assert.deepEqual((await at.kernel.getContent(stranger.id, bytesOf(hash), 0, 0)).labels, ["other"]);
 });
 
-test("content is granted down the line only, by who can name it, and brings the giver's labels", async () => {
+test("content is granted to descendants only, by a session that can name it, and carries the giver's labels", async () => {
   const [store, contentStore] = [createMemoryStore(), createMemoryContentStore()];
   const at = await createLabelledKernel({ store, contentStore });
   const { kernel } = at;
@@ -128,7 +128,7 @@ test("content is granted down the line only, by who can name it, and brings the 
   await verifyStore(store, contentStore);
 });
 
-test("nobody thinks of labels without end for others to carry", async () => {
+test("limits the number of labels that a session can put on its content", async () => {
   const at = await createLabelledKernel();
   const session = await at.open();
   const sixteen = (from: number) => Array.from({ length: 16 }, (_, number) => `label-${from + number}`);

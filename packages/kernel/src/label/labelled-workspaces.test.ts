@@ -7,7 +7,7 @@ import { createLabelledKernel, labelTools } from "./testing/labelled-kernel.ts";
 
 const A = "/projects/a";
 
-test("what a labelled session writes labels whoever reads there, around it and inside it, and nobody else", async () => {
+test("output of a labelled session labels every session that reads there, around it and inside it, and no other", async () => {
   const at = await createLabelledKernel();
   const writer = await at.open({ workspace: A });
   await at.put(writer.id, "s", ["secret"]);
@@ -25,7 +25,7 @@ test("what a labelled session writes labels whoever reads there, around it and i
   await verifyStore(at.store);
 });
 
-test("a session that has read labelled content and only reads leaves its workspace as it was", async () => {
+test("a read-only session with labels leaves its workspace unlabelled", async () => {
   const at = await createLabelledKernel();
   const reader = await at.open({ workspace: A });
   await at.put(reader.id, "s", ["secret"]);
@@ -34,7 +34,7 @@ test("a session that has read labelled content and only reads leaves its workspa
   assert.deepEqual(await at.kernel.listWorkspaceLabels(A), []);
 });
 
-test("labels go on: from workspace to session to the next workspace", async () => {
+test("labels pass from workspace to session to the next workspace", async () => {
   const at = await createLabelledKernel();
   const first = await at.open({ workspace: A });
   await at.put(first.id, "s", ["secret"]);
@@ -46,7 +46,7 @@ test("labels go on: from workspace to session to the next workspace", async () =
   assert.deepEqual((await neighbour.call("read_there", {})).metadata.labels, ["secret"]);
 });
 
-test("the workspace is labelled before the tool of a labelled session runs, and a kernel that stops then knows it", async () => {
+test("the workspace is labelled before a labelled session's tool runs, and keeps the label if the kernel stops then", async () => {
   const store = createMemoryStore();
   const seen: string[] = [];
   const writing = async () => {
@@ -66,7 +66,7 @@ test("the workspace is labelled before the tool of a labelled session runs, and 
   assert.deepEqual(kinds?.slice(-2), ["workspaceLabelled", "toolStarted"]);
 });
 
-test("labels that a writing call comes by are durable before it has the content, on session and workspace", async () => {
+test("labels that a writing call gains are durable on session and workspace before it gets the content", async () => {
   const store = createMemoryStore();
   const stopped = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ test("output is shown only after its labels are durable on the session", async (
   await verifyStore(store);
 });
 
-test("a call that fails after it wrote leaves the labels", async () => {
+test("a call that fails after a write leaves its labels", async () => {
   const at = await createLabelledKernel();
   const writer = await at.open({ workspace: A });
   await at.put(writer.id, "s", ["secret"]);
@@ -119,7 +119,7 @@ test("a call that fails after it wrote leaves the labels", async () => {
   assert.deepEqual((await reader.call("read_there", {})).metadata.labels, ["secret"]);
 });
 
-test("a repeat carries what the first answer carried, by id and by key, and after a restart", async () => {
+test("a repeat carries the labels of the first response, by id and by key, and after a restart", async () => {
   const store = createMemoryStore();
   const at = await createLabelledKernel({ store });
   const writer = await at.open({ workspace: A });
@@ -140,7 +140,7 @@ test("a repeat carries what the first answer carried, by id and by key, and afte
   }
 });
 
-test("a person takes labels off a directory, and off nothing else; the next who writes may bring them back", async () => {
+test("a person removes labels from exactly one directory; a later writer may add them again", async () => {
   const store = createMemoryStore();
   const at = await createLabelledKernel({ store });
   const writer = await at.open({ workspace: A });
@@ -185,7 +185,7 @@ const SECRET = {
   contains: { left: { ".": { left: { Var: "context" }, attr: "labels" } }, right: { Value: "secret" } },
 };
 
-test("rules see the labels of the session, of the workspace a call works in, and of what it turns out to read", async () => {
+test("rules see the labels of the session, of the call's workspace, and of the content it reads", async () => {
   const sent: string[] = [];
   const tools = labelTools({ sent: (bytes) => void sent.push(Buffer.from(bytes).toString()) });
   const rules = [

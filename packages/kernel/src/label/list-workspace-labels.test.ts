@@ -27,7 +27,7 @@ async function createMachine() {
 
 const LABELLED = [{ workspace: "/projects/a", labels: ["secret"] }];
 
-test("a directory that is not there and that nothing is known of is refused, not shown as clean", async () => {
+test("rejects a missing, unknown directory instead of listing it without labels", async () => {
   const { kernel } = await createMachine();
   for (const workspace of ["/nowhere", "/projects/b", "/linked"]) {
     await assert.rejects(kernel.listWorkspaceLabels(workspace), { code: "WORKSPACE_REFUSED" }, workspace);
@@ -36,7 +36,7 @@ test("a directory that is not there and that nothing is known of is refused, not
   assert.deepEqual(await kernel.listWorkspaceLabels("/plain"), []);
 });
 
-test("a directory is found by any of its names, by what is around it, and when it is gone", async () => {
+test("finds a directory by any of its names, by a parent directory, and after its removal", async () => {
   const { kernel, real } = await createMachine();
   for (const workspace of ["/projects/a", "/link", "/projects/a/inside", "/projects", "/"]) {
     assert.deepEqual(await kernel.listWorkspaceLabels(workspace), LABELLED, workspace);
@@ -50,7 +50,7 @@ test("a directory is found by any of its names, by what is around it, and when i
   assert.deepEqual((await kernel.clearWorkspaceLabels({ workspace: "/projects/a", by: "ann" })).labels, ["secret"]);
 });
 
-test("another name of a directory takes the labels off the directory itself", async () => {
+test("clearing labels by another name of a directory clears the directory itself", async () => {
   const { kernel } = await createMachine();
   assert.deepEqual((await kernel.clearWorkspaceLabels({ workspace: "/link", by: "ann" })).labels, ["secret"]);
   assert.deepEqual(await kernel.listWorkspaceLabels("/projects/a"), []);

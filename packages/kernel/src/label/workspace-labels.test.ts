@@ -13,7 +13,7 @@ async function write(store: MemoryStore, labelling: WorkspaceLabelUpdate | undef
   labelling.noteDurable();
 }
 
-test("labels do not reach a neighbour, not even one whose name begins alike", async () => {
+test("labels do not reach a neighbour, even one with a common name prefix", async () => {
   const labels = await loadWorkspaceLabels(createMemoryStore());
   labels.join("/projects/a", ["secret"]);
   for (const other of ["/projects/ab", "/projects/b", "/projects/a b", "/projects/A", "/project", "/projects/b/a"]) {
@@ -21,7 +21,7 @@ test("labels do not reach a neighbour, not even one whose name begins alike", as
   }
 });
 
-test("labels hold on the directory, on all that contain it and on all inside it", async () => {
+test("labels apply to the directory, its parents and everything inside it", async () => {
   const labels = await loadWorkspaceLabels(createMemoryStore());
   labels.join("/projects/a", ["secret"]);
   labels.join("/projects/a/deep/down", ["untrusted"]);
@@ -41,7 +41,7 @@ test("labels hold on the directory, on all that contain it and on all inside it"
   assert.deepEqual(labels.get("/projects/a/other"), ["own", "secret"]);
 });
 
-test("nothing is made anew while nothing changes, and nothing at all where there are no labels", async () => {
+test("returns the same object while nothing changes, and for all directories without labels", async () => {
   const labels = await loadWorkspaceLabels(createMemoryStore());
   assert.equal(labels.get("/a"), labels.get("/b"));
   labels.join("/a", ["x"]);
@@ -51,7 +51,7 @@ test("nothing is made anew while nothing changes, and nothing at all where there
   assert.equal(labels.get("/a"), before);
 });
 
-test("a label is written until a durable record holds it, and then no more", async () => {
+test("a label is written until a durable record holds it, and not afterwards", async () => {
   const store = createMemoryStore();
   const labels = await loadWorkspaceLabels(store);
   assert.equal(labels.join("/a", []), undefined);
@@ -66,7 +66,7 @@ test("a label is written until a durable record holds it, and then no more", asy
   assert.deepEqual((await loadWorkspaceLabels(store)).get("/a"), ["x", "y"]);
 });
 
-test("a record that becomes durable after its labels were taken off does not stand for later ones", async () => {
+test("a record that becomes durable after its labels were cleared does not cover later labels", async () => {
   const store = createMemoryStore();
   const labels = await loadWorkspaceLabels(store);
   const early = labels.join("/a", ["x"]);
@@ -78,7 +78,7 @@ test("a record that becomes durable after its labels were taken off does not sta
   assert.deepEqual((await loadWorkspaceLabels(store)).get("/a"), ["x"]);
 });
 
-test("more directories than there is room for are labelled all at once, and none is forgotten", async () => {
+test("directories over the limit are labelled all at once, and none is forgotten", async () => {
   const store = createMemoryStore();
   const labels = await loadWorkspaceLabels(store);
   for (let number = 0; number < MAX_LABELLED_WORKSPACES; number++) labels.join(`/many/${number}`, ["x"]);
@@ -88,7 +88,7 @@ test("more directories than there is room for are labelled all at once, and none
   assert.deepEqual((await loadWorkspaceLabels(store)).get("/elsewhere"), ["secret"]);
 });
 
-test("a row that cannot be read stops the kernel rather than losing a label", async () => {
+test("an unreadable row stops the kernel instead of losing a label", async () => {
   const store = createMemoryStore();
   const [hash, record] = [new Uint8Array(32), new Uint8Array()];
   const state = [{ table: "workspaces" as const, key: "/a", value: Buffer.from('{"x":1}') }];

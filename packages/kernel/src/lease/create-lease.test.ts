@@ -34,7 +34,7 @@ function problemsOf(json: JsonValue): string[] {
 }
 
 describe("a lease request", () => {
-  test("is refused with everything that is wrong", () => {
+  test("is rejected with every problem at once", () => {
     assert.deepEqual(
       problemsOf({
         tools: ["echo"],
@@ -65,11 +65,11 @@ describe("a lease request", () => {
     assert.deepEqual(problemsOf({ tool_patterns: null }), ["tool_patterns format"]);
   });
 
-  test("may leave out everything", () => {
+  test("may omit everything", () => {
     assert.deepEqual(parseLeaseRequest({}), {});
   });
 
-  test("keeps what it says", () => {
+  test("keeps its values", () => {
     const json = {
       tool_patterns: ["echo", "file_*", "github__*"],
       capabilities: [{ kind: "net_read", hosts: [{ host: "*.a.com", ports: [443] }] }],
@@ -84,14 +84,14 @@ describe("a lease request", () => {
 });
 
 describe("a granted lease", () => {
-  test("in code is checked like one from outside", () => {
+  test("is checked in code like one from outside", () => {
     const request: LeaseRequest = { capabilities: [{ kind: "fs_read", prefixes: ["/project/../etc"] }] };
     assert.throws(() => createLease(grantOf(request)), { code: "LEASE_INVALID" });
     assert.throws(() => createLease(grantOf({ tool_patterns: ["a*b"] })), { code: "LEASE_INVALID" });
     assert.throws(() => createLease(grantOf({ budgets: { calls: Number.NaN } })), { code: "LEASE_INVALID" });
   });
 
-  test("in code loses nothing on its way: what is misspelt or of another type is refused", () => {
+  test("is rejected in code for a misspelt option or a value of the wrong type", () => {
     const requests: [object, string][] = [
       [{ toolPatterns: ["echo"] }, "toolPatterns"],
       [{ budgets: { cals: 5 } }, "budgets.cals"],
@@ -120,13 +120,13 @@ describe("a granted lease", () => {
     ]);
   });
 
-  test("is refused for a workspace that is no absolute, real path", () => {
+  test("is rejected for a workspace that is no absolute, real path", () => {
     for (const workspace of ["work", "/project/", "/project/../x", ""]) {
       assert.throws(() => createLease(grantOf(undefined, { workspace })), { code: "WORKSPACE_REFUSED" });
     }
   });
 
-  test("without a request gives the known tools, the workspace, and no network", () => {
+  test("covers the known tools, the workspace, and no network by default", () => {
     const lease = createLease(grantOf());
     const rights = {
       toolPatterns: ["echo", "hash"],
@@ -156,7 +156,7 @@ describe("a granted lease", () => {
     });
   });
 
-  test("may delegate what its holder may not use", () => {
+  test("may delegate more than its holder may use", () => {
     const lease = createLease(
       grantOf({
         tool_patterns: ["echo"],
@@ -170,7 +170,7 @@ describe("a granted lease", () => {
     assert.deepEqual(lease.delegable.capabilities, lease.capabilities);
   });
 
-  test("that starts later lasts as long", () => {
+  test("that starts later lasts as long as one that starts now", () => {
     const lease = createLease(grantOf({ not_before_ms: NOW + 500, ttl_ms: 100 }));
     assert.equal(lease.notBeforeMs, NOW + 500);
     assert.equal(lease.expiresAtMs, NOW + 600);
@@ -181,7 +181,7 @@ describe("checking a lease", () => {
   const lease = createLease(grantOf({ tool_patterns: ["*"], highest_tier: "side_effecting", ttl_ms: 100 }));
   const question = { toolName: "echo", tier: "read_only", nowMs: NOW } as const;
 
-  test("refuses in a fixed order, with the reason", () => {
+  test("rejects in a fixed order, with the reason", () => {
     const revoked = { ...lease, revoked: true };
     assert.equal(checkLease(revoked, { toolName: "x", tier: "privileged", nowMs: 0 }), "LEASE_REVOKED");
     assert.equal(checkLease(lease, { toolName: "x", tier: "privileged", nowMs: NOW - 1 }), "LEASE_EXPIRED");
@@ -192,21 +192,21 @@ describe("checking a lease", () => {
     assert.equal(checkLease(lease, { ...question, tier: "privileged" }), "TIER_NOT_ALLOWED");
   });
 
-  test("lets through what is inside", () => {
+  test("admits a call within the lease", () => {
     assert.equal(checkLease(lease, question), undefined);
     assert.equal(checkLease(lease, { ...question, tier: "side_effecting", nowMs: NOW + 99 }), undefined);
   });
 });
 
 describe("a stored lease", () => {
-  test("reads back the same", () => {
+  test("reads back unchanged", () => {
     const lease = { ...createLease(grantOf({ budgets: {} })), parentId: "lea_0", revoked: true };
     assert.deepEqual(leaseFromJson(parseJson(canonicalJson(leaseToJson(lease)))), lease);
     const root = createLease(grantOf());
     assert.deepEqual(leaseFromJson(parseJson(canonicalJson(leaseToJson(root)))), root);
   });
 
-  test("with thousands of tools reads back the same", () => {
+  test("with thousands of tools reads back unchanged", () => {
     const knownTools = Array.from({ length: 5000 }, (_, index) => `tool_${index}`);
     const lease = createLease(grantOf(undefined, { knownTools }));
     assert.deepEqual(leaseFromJson(leaseToJson(lease)), lease);
@@ -214,7 +214,7 @@ describe("a stored lease", () => {
     assert.throws(() => createLease(grantOf(undefined, { knownTools: tooMany })), { code: "LEASE_INVALID" });
   });
 
-  test("that lost or gained anything gives no rights", () => {
+  test("grants nothing if anything was lost or added", () => {
     const json = leaseToJson(createLease(grantOf()));
     for (const key of Object.keys(json)) {
       const { [key]: _, ...rest } = json;

@@ -26,7 +26,7 @@ const PARENT: Lease = {
   revoked: false,
 };
 
-test("a child that reaches further in any dimension is outside, and the dimension is named", () => {
+test("a child that exceeds its parent in a dimension is rejected, and the dimension is named", () => {
   const wider: Partial<Lease>[] = [
     { toolPatterns: ["echo", "hash"] },
     { toolPatterns: ["*"] },
@@ -60,14 +60,14 @@ test("a child that reaches further in any dimension is outside, and the dimensio
   ]);
 });
 
-test("only what the parent may delegate counts, not what it may use", () => {
+test("only delegable rights count, not the parent's own", () => {
   const hoarder: Lease = { ...PARENT, delegable: { toolPatterns: [], capabilities: [], highestTier: "read_only" } };
   assert.deepEqual(exceededDimensions(PARENT, hoarder), ["tool_patterns", "capabilities", "highest_tier", "delegable"]);
   const dispatcher: Lease = { ...PARENT, toolPatterns: [], capabilities: [], highestTier: "read_only" };
   assert.equal(isLeaseSubset(PARENT, dispatcher), true);
 });
 
-test("a child that is narrower everywhere is inside", () => {
+test("a child that is narrower in every dimension is inside", () => {
   const child: Lease = {
     ...PARENT,
     toolPatterns: ["file_read", "file_r*"],
@@ -139,7 +139,7 @@ const familyArbitrary = fc
     return { parent, child: { ...alike, ...(part === "budgets" ? { budgets } : { expiresAtMs }) } };
   });
 
-test("whatever a child inside its parent may do, the parent could have delegated", () => {
+test("a child inside its parent can do nothing that the parent could not have delegated", () => {
   let insideCount = 0;
   fc.assert(
     fc.property(familyArbitrary, ({ child, parent }) => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { expandToolPatterns, isToolPattern, toolPatternCovers, toolPatternWithin } from "./tool-pattern.ts";
 
-test("only exact names and one * at the end are patterns", () => {
+test("accepts only exact names and one trailing * as patterns", () => {
   for (const text of [
     "",
     "**",
@@ -26,7 +26,7 @@ test("only exact names and one * at the end are patterns", () => {
   for (const text of ["*", "a", "a*", "file_*", "server__*", "a".repeat(64)]) assert.equal(isToolPattern(text), true);
 });
 
-test("a pattern covers nothing but what it spells", () => {
+test("a pattern covers only matching names", () => {
   assert.equal(toolPatternCovers("echo", "echo2"), false);
   assert.equal(toolPatternCovers("echo", "Echo"), false);
   assert.equal(toolPatternCovers("file_*", "file"), false);
@@ -38,7 +38,7 @@ test("a pattern covers nothing but what it spells", () => {
   assert.equal(toolPatternCovers("*", "echo"), true);
 });
 
-test("tools of a server need the server's name spelled out", () => {
+test("tools of a server are covered only by patterns with the server's name", () => {
   assert.equal(toolPatternCovers("*", "github__delete"), false);
   assert.equal(toolPatternCovers("git*", "github__delete"), false);
   assert.equal(toolPatternCovers("github*", "github__delete"), false);
@@ -48,7 +48,7 @@ test("tools of a server need the server's name spelled out", () => {
   assert.equal(toolPatternCovers("github__delete", "github__delete"), true);
 });
 
-test("a bare * becomes the names known now, without those of servers", () => {
+test("a bare * expands to the names known now, without those of servers", () => {
   assert.deepEqual(expandToolPatterns(["*", "x__*", "a"], ["b", "a", "x__y"]), ["a", "b", "x__*"]);
   assert.deepEqual(expandToolPatterns(["*"], []), []);
 });
@@ -68,7 +68,7 @@ function everyName(longest: number): string[] {
   ];
 }
 
-test("one pattern is within another exactly if every name is", () => {
+test("one pattern is within another exactly if all of its names are", () => {
   fc.assert(
     fc.property(pattern, pattern, (inner, outer) => {
       const isInside = names.every((name) => !toolPatternCovers(inner, name) || toolPatternCovers(outer, name));

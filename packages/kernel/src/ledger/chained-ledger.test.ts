@@ -24,7 +24,7 @@ async function sequencesOf(store: Store, chain: string): Promise<number[]> {
   );
 }
 
-test("a chain forgotten while records are on their way, and used again, has no place twice", async () => {
+test("a chain forgotten during appends, and used again, assigns no index twice", async () => {
   const store = createMemoryStore();
   const { ledger } = await create(store);
   await ledger.loadChain("c");
@@ -39,7 +39,7 @@ test("a chain forgotten while records are on their way, and used again, has no p
   assert.deepEqual(await sequencesOf(store, "c"), [0, 1, 2, 3]);
 });
 
-test("late records to a chain that is not loaded keep its order, even if the store answers late", async () => {
+test("late records of a chain that is not loaded keep their order, even if the store responds late", async () => {
   const memory = createMemoryStore();
   const store: MemoryStore = {
     ...memory,
@@ -65,7 +65,7 @@ test("late records to a chain that is not loaded keep its order, even if the sto
     );
 });
 
-test("a draft that cannot be encoded, or whose rows cannot be made, takes no place", async () => {
+test("a draft that cannot be encoded, or whose rows cannot be built, takes no index", async () => {
   const store = createMemoryStore();
   const { ledger, failures } = await create(store);
   await ledger.loadChain("c");
@@ -80,7 +80,7 @@ test("a draft that cannot be encoded, or whose rows cannot be made, takes no pla
   assert.deepEqual(failures, []);
 });
 
-test("a store that throws instead of rejecting has failed all the same, and is never asked again", async () => {
+test("a store that throws instead of rejecting counts as failed, and is not called again", async () => {
   const memory = createMemoryStore();
   let asked = 0;
   const store: Store = {
@@ -98,7 +98,7 @@ test("a store that throws instead of rejecting has failed all the same, and is n
   assert.equal(failures.length, 1);
 });
 
-test("a closed ledger reports no failure of the store it left", async () => {
+test("a closed ledger reports no failure of its former store", async () => {
   const store = createMemoryStore();
   const { ledger, failures } = await create(store);
   await ledger.loadChain("c");
@@ -115,7 +115,7 @@ async function take(tail: AsyncIterable<{ readonly index: number }>, seen: numbe
   for await (const { index } of tail) seen.push(index);
 }
 
-test("a tail gives every record once, in order, however slow the store and the reader are", async () => {
+test("a tail delivers every record once, in order, however slow the store and the reader are", async () => {
   const memory = createMemoryStore();
   const store: MemoryStore = {
     ...memory,
@@ -147,7 +147,7 @@ test("a tail gives every record once, in order, however slow the store and the r
   );
 });
 
-test("a tail of one chain passes over the others, from the index it was given", async () => {
+test("a tail of one chain skips the others, from the given index", async () => {
   const store = createMemoryStore();
   const { ledger } = await create(store);
   for (let i = 0; i < 700; i++) await ledger.append(draft(i % 2 === 0 ? "a" : "b"));
@@ -163,7 +163,7 @@ test("a tail of one chain passes over the others, from the index it was given", 
   );
 });
 
-test("a tail ends with its signal, and with the kernel", async () => {
+test("a tail ends when its signal aborts and when the kernel closes", async () => {
   const { kernel, open } = await createTestKernel({ tools: [echoTool] });
   await kernel.announce();
   const readers = [new AbortController(), new AbortController()];
@@ -178,7 +178,7 @@ test("a tail ends with its signal, and with the kernel", async () => {
   assert.equal(seen.length, 2);
 });
 
-test("a run that only reads writes nothing; one that writes says first that it began", async () => {
+test("a run that only reads writes nothing; one that writes records its start first", async () => {
   const store = createMemoryStore();
   const reading = await createTestKernel({ tools: [echoTool], store });
   await reading.kernel.listSessions({ all: true, limit: 10 });

@@ -7,7 +7,7 @@ import { commitContent, commitRequest } from "./commitment.ts";
 const bytes = utf8("content");
 const content = { role: ContentRole.RESULT, digest: blake3(bytes), size: bytes.length, bytes };
 
-test("the same content committed to twice gives two commitments that have nothing in common", () => {
+test("two commitments to the same content have nothing in common", () => {
   const random = createTestRandom("commitment");
   const [one, two] = [commitContent(content, random), commitContent(content, random)];
   assert.notDeepEqual(one.commitment, two.commitment);
@@ -15,7 +15,7 @@ test("the same content committed to twice gives two commitments that have nothin
   assert.deepEqual(one.digest, two.digest);
 });
 
-test("a commitment is opened by its item, and by nothing of another", () => {
+test("a commitment is opened by its own item only", () => {
   const random = createTestRandom("commitment");
   const [one, two] = [commitContent(content, random), commitContent(content, random)];
   const open = ({ item }: typeof one) => commitTo(item.digest ?? assert.fail(), item.nonce ?? assert.fail());
@@ -24,7 +24,7 @@ test("a commitment is opened by its item, and by nothing of another", () => {
   assert.equal(one.item.nonce?.length, 32);
 });
 
-test("content says where its bytes are: in the row if they are given, else where it is told, else nowhere", () => {
+test("content is placed in the row if its bytes are given, else at the given place, else nowhere", () => {
   const random = createTestRandom("commitment");
   const { role, digest, size } = content;
   assert.equal(commitContent(content, random).item.place, ContentPlace.ROW);
@@ -32,7 +32,7 @@ test("content says where its bytes are: in the row if they are given, else where
   assert.equal(commitContent({ role, digest, size }, random).item.place, ContentPlace.NONE);
 });
 
-test("a request is a digest without bytes", () => {
+test("commits to a request by its digest, without bytes", () => {
   const { item } = commitRequest(content.digest, createTestRandom("commitment"));
   assert.deepEqual(
     [item.role, item.place, item.size, item.data],

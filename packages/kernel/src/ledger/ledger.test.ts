@@ -4,7 +4,7 @@ import { create, encode, equalBytes, hashRecord, ToolRequestSchema } from "@nart
 import { createCountingTool, createMemoryStore, createTestKernel, echoTool } from "@narthex/testkit";
 import { verifyLedger } from "@narthex/verify";
 
-test("a failed write stops the kernel: nothing runs, and an effect's outcome is unknown", async () => {
+test("after a failed write the kernel stops: nothing runs, and an effect's outcome is unknown", async () => {
   const store = createMemoryStore();
   const failures: Error[] = [];
   const counting = createCountingTool("count", async () => store.failWith("the disk is gone"));
@@ -24,7 +24,7 @@ test("a failed write stops the kernel: nothing runs, and an effect's outcome is 
   assert.equal(kernel.closing, true);
 });
 
-test("an intent that cannot be written means that the tool never runs", async () => {
+test("a tool does not run if its intent cannot be written", async () => {
   const store = createMemoryStore();
   const counting = createCountingTool();
   const { open } = await createTestKernel({ tools: [counting.tool], store });
@@ -37,7 +37,7 @@ test("an intent that cannot be written means that the tool never runs", async ()
   assert.equal(counting.count(), 0);
 });
 
-test("an answer leaves only after its record is durable", async () => {
+test("a response is sent only after its record is durable", async () => {
   const store = createMemoryStore();
   const { open } = await createTestKernel({ tools: [echoTool], store });
   const session = await open();
@@ -53,7 +53,7 @@ test("an answer leaves only after its record is durable", async () => {
   assert.equal((await call).status, "success");
 });
 
-test("a clock set back makes no time go back: neither in the ledger nor for what has expired", async () => {
+test("a clock set back moves no time back, neither in the ledger nor for expiry", async () => {
   const { open, records, clock, kernel } = await createTestKernel({ tools: [echoTool] });
   const session = await open({ ttlMs: 1000 });
   clock.advance(2000);
@@ -71,7 +71,7 @@ test("a clock set back makes no time go back: neither in the ledger nor for what
   );
 });
 
-test("requests without a session are gathered: one entry per door and reason, with a count", async () => {
+test("groups requests without a session into one entry per door and reason, with a count", async () => {
   const { kernel, records } = await createTestKernel({ tools: [echoTool] });
   const request = create(ToolRequestSchema, {
     requestId: "r",
@@ -93,7 +93,7 @@ test("requests without a session are gathered: one entry per door and reason, wi
   );
 });
 
-test("records are hash-linked within their chain and verify finds nothing wrong", async () => {
+test("records are hash-linked within their chain and verify without problems", async () => {
   const counting = createCountingTool();
   const { open, kernel, store } = await createTestKernel({ tools: [echoTool, counting.tool] });
   const [one, two] = [await open(), await open()];

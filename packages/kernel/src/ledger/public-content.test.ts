@@ -4,7 +4,7 @@ import { verifyStore } from "../testing/verify-store.ts";
 
 const WORD = "postgres";
 
-test("rules of any length that hold the text of a secret are stored whole, and the ledger verifies", async () => {
+test("rules of any length that contain a secret's text are stored whole, and the ledger verifies", async () => {
   for (const count of [1, 2000]) {
     const contentStore = createMemoryContentStore();
     const rules = Array.from({ length: count }, (_, i) => ({ id: `${WORD}-${i}`, action: "echo" }));

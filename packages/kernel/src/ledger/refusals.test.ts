@@ -32,7 +32,7 @@ async function create() {
   return { refusals: createRefusals(watched), written, counts, watched };
 }
 
-test("a flood is one entry per door and reason in a second, with its count and the first one's digest", async () => {
+test("a flood makes one entry per door and reason each second, with its count and the first one's digest", async () => {
   const { refusals, counts, written } = await create();
   for (let second = 0; second < 3; second++) {
     for (let i = 0; i < 1000; i++)
@@ -48,7 +48,7 @@ test("a flood is one entry per door and reason in a second, with its count and t
   assert.deepEqual(first.firstDigest, blake3(Buffer.from("0")));
 });
 
-test("only the first of a kind is looked at", async () => {
+test("builds the digest only for the first refusal of a kind", async () => {
   const { refusals } = await create();
   let made = 0;
   for (let i = 0; i < 100; i++) {
@@ -60,7 +60,7 @@ test("only the first of a kind is looked at", async () => {
   assert.equal(made, 1);
 });
 
-test("a door that makes up reasons is bounded, and known kinds are still counted as themselves", async () => {
+test("limits a door's invented reasons, and still counts known kinds separately", async () => {
   const { refusals, counts } = await create();
   refusals.count({ door: "framed", reason: "malformed" });
   for (let i = 0; i < 10_000; i++) refusals.count({ door: "framed", reason: `${i} ${"x".repeat(1000)}` });
@@ -73,7 +73,7 @@ test("a door that makes up reasons is bounded, and known kinds are still counted
   assert.ok(entries.every((entry) => entry.length < 100));
 });
 
-test("nothing is gathered once nothing can be written", async () => {
+test("counts nothing once the ledger cannot be written", async () => {
   const { refusals, watched, written } = await create();
   Object.assign(watched, { failure: new Error("closed") });
   refusals.count({ door: "framed", reason: "malformed" });

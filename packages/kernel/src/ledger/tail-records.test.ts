@@ -51,7 +51,7 @@ async function follow(chains: readonly string[]) {
   };
 }
 
-test("a tail of one chain does not read the store for the records of others", async () => {
+test("a tail of one chain does not read the store for other chains' records", async () => {
   const { ledger, seen, reads, end } = await follow(["watched", "other"]);
   for (let i = 0; i < 20; i++) await ledger.append(draft("other"));
   await turn();
@@ -62,7 +62,7 @@ test("a tail of one chain does not read the store for the records of others", as
   assert.equal(reads(), 1);
 });
 
-test("a tail misses nothing of a chain that is let go of and taken up again while it reads", async () => {
+test("a tail misses no record of a chain that is unloaded and loaded again during the read", async () => {
   const { ledger, seen, slow, end } = await follow(["watched", "other"]);
   const goOn = slow();
   await ledger.append(draft("watched"));
@@ -76,7 +76,7 @@ test("a tail misses nothing of a chain that is let go of and taken up again whil
   assert.deepEqual(seen, [0, 1]);
 });
 
-test("a tail of a chain that was never at hand finds what comes to it", async () => {
+test("a tail of a chain that was never loaded delivers its new records", async () => {
   const { ledger, seen, end } = await follow(["other"]);
   await ledger.append(draft("other"));
   await ledger.append(draft("watched"));

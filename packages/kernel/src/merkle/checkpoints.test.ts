@@ -74,7 +74,7 @@ async function open(): Promise<Bench> {
   };
 }
 
-test("a kernel without new records signs nothing, and a checkpoint is no reason for another", async () => {
+test("a kernel without new records signs nothing, and a checkpoint does not cause another", async () => {
   const { checkpoints, clock, append, kinds } = await open();
   checkpoints.serve();
   clock.advance(EVERY_MS);
@@ -89,7 +89,7 @@ test("a kernel without new records signs nothing, and a checkpoint is no reason 
   assert.deepEqual(await kinds(), ["kernelStarted", "logKeyAnnounced", "checkpointSigned"]);
 });
 
-test("checkpoints are signed after so many records, and after so long if there are any", async () => {
+test("signs a checkpoint after a number of records, and after a time if there are new records", async () => {
   const { checkpoints, clock, append, log } = await open();
   checkpoints.serve();
   await append(EVERY_RECORDS - 1);
@@ -107,7 +107,7 @@ test("checkpoints are signed after so many records, and after so long if there a
   assert.equal(log.notes.length, 2);
 });
 
-test("a wall clock that is set back changes nothing about when and what is signed", async () => {
+test("a wall clock set back changes neither what is signed nor when", async () => {
   const { checkpoints, clock, append, log } = await open();
   checkpoints.serve();
   await append(1);
@@ -117,7 +117,7 @@ test("a wall clock that is set back changes nothing about when and what is signe
   assert.equal(log.notes.length, 1);
 });
 
-test("a kernel that served signs when it stops; one that did a thing or two only if much is unsigned", async () => {
+test("a kernel that served signs when it stops; one that ran briefly signs only if many records are unsigned", async () => {
   const served = await open();
   served.checkpoints.serve();
   await served.append(1);
@@ -145,7 +145,7 @@ test("appending waits for neither tree nor signature", async () => {
   assert.ok((await signing).size >= 2);
 });
 
-test("a tree that does not extend the last checkpoint is never signed, and that is told once", async () => {
+test("never signs a tree that does not extend the last checkpoint, and reports it once", async () => {
   const { checkpoints, append, clock, log, told, kinds } = await open();
   checkpoints.serve();
   await append(3);
@@ -166,7 +166,7 @@ test("a tree that does not extend the last checkpoint is never signed, and that 
   assert.equal(log.notes.length, 2);
 });
 
-test("what a crash kept from being published is published at the next start", async () => {
+test("a checkpoint that a crash kept from being published is published at the next start", async () => {
   const { checkpoints, append, log, restart } = await open();
   await append(3);
   const first = await checkpoints.sign();
@@ -178,7 +178,7 @@ test("what a crash kept from being published is published at the next start", as
   assert.deepEqual(log.notes, [first.note, second.note]);
 });
 
-test("a published checkpoint that the ledger does not have stops all signing", async () => {
+test("a published checkpoint that is missing in the ledger stops all signing", async () => {
   const { checkpoints, append, log, restart } = await open();
   await append(3);
   const { note } = await checkpoints.sign();
@@ -197,7 +197,7 @@ test("a published checkpoint that the ledger does not have stops all signing", a
   }
 });
 
-test("keys are handed over in a chain, each signed by the one before", async () => {
+test("keys are handed over in a chain, each signed by its predecessor", async () => {
   const { checkpoints, append, log, kinds } = await open();
   await append(2);
   const first = await checkpoints.sign();
@@ -227,7 +227,7 @@ test("keys are handed over in a chain, each signed by the one before", async () 
   }
 });
 
-test("what was never signed cannot be proven", async () => {
+test("cannot prove a record that was never signed", async () => {
   const { checkpoints, append } = await open();
   await append(3);
   await assert.rejects(checkpoints.find(undefined), { code: "CHECKPOINT_NOT_FOUND" });

@@ -28,7 +28,7 @@ const trees = fc.record({
   pick: fc.nat(),
 });
 
-test("every inclusion proof is that of an independent implementation, and leads to the root", () => {
+test("every inclusion proof equals that of an independent implementation, and leads to the root", () => {
   fc.assert(
     fc.property(trees, ({ size, salt, pick }) => {
       const leaves = leavesOf(size, salt);
@@ -44,7 +44,7 @@ test("every inclusion proof is that of an independent implementation, and leads 
   );
 });
 
-test("a changed, cut, longer or misplaced inclusion proof leads elsewhere", () => {
+test("a changed, cut, longer or misplaced inclusion proof leads to another root", () => {
   fc.assert(
     fc.property(trees, fc.nat(), fc.nat({ max: 255 }), ({ size, salt, pick }, place, bit) => {
       const leaves = leavesOf(size, salt);
@@ -66,7 +66,7 @@ test("a changed, cut, longer or misplaced inclusion proof leads elsewhere", () =
   );
 });
 
-test("every consistency proof is that of an independent implementation, and is taken; changed ones are not", () => {
+test("every consistency proof equals that of an independent implementation and is accepted; changed ones are rejected", () => {
   fc.assert(
     fc.property(trees, fc.nat(), fc.nat({ max: 255 }), ({ size: to, salt, pick }, place, bit) => {
       const leaves = leavesOf(to, salt);
@@ -91,7 +91,7 @@ test("every consistency proof is that of an independent implementation, and is t
   );
 });
 
-test("a tree goes on from its partial tiles as if it had never stopped", () => {
+test("a tree resumed from its partial tiles equals one that never stopped", () => {
   fc.assert(
     fc.property(trees, fc.nat({ max: 600 }), ({ size, salt }, more) => {
       const leaves = leavesOf(size + more, salt);
@@ -108,7 +108,7 @@ test("a tree goes on from its partial tiles as if it had never stopped", () => {
   );
 });
 
-test("tiles lie where C2SP says", () => {
+test("tiles have the paths that C2SP specifies", () => {
   assert.equal(tilePath({ level: 0, index: 0, width: 256 }), "0/000");
   assert.equal(tilePath({ level: 1, index: 1_234_067, width: 256 }), "1/x001/x234/067");
   assert.equal(tilePath({ level: 0, index: 273, width: 112 }), "0/273.p/112");

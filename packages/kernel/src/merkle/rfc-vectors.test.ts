@@ -86,7 +86,7 @@ test("the published example tree has the published roots at every size", () => {
   }
 });
 
-test("published inclusion proofs are made and taken", () => {
+test("creates and accepts the published inclusion proofs", () => {
   for (const { index, size, path } of INCLUSION) {
     const made = proveInclusion(index, size, new MemoryTiles(LEAVES.slice(0, size)).read);
     assert.deepEqual(made.map(toHex), path);
@@ -96,7 +96,7 @@ test("published inclusion proofs are made and taken", () => {
   }
 });
 
-test("published consistency proofs are made and taken", () => {
+test("creates and accepts the published consistency proofs", () => {
   for (const { from, to, path } of CONSISTENCY) {
     const made = proveConsistency(from, to, new MemoryTiles(LEAVES.slice(0, to)).read);
     assert.deepEqual(made.map(toHex), path);
@@ -107,7 +107,7 @@ test("published consistency proofs are made and taken", () => {
   }
 });
 
-test("a leaf cannot be passed off as a node, nor a node as a leaf", () => {
+test("a leaf is not accepted as a node, nor a node as a leaf", () => {
   const [a, b] = [leafHash(Buffer.of(1)), leafHash(Buffer.of(2))];
   const node = nodeHash(a, b);
   // BAD-I-16: data that read like a node's hash other than the node.

@@ -14,7 +14,7 @@ const NOTE = `This is an example message.
 — example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=
 `;
 
-test("what is no verifier key is refused", () => {
+test("rejects an invalid verifier key", () => {
   for (const text of [
     "",
     "example.com/foo",
@@ -31,7 +31,7 @@ test("what is no verifier key is refused", () => {
   }
 });
 
-test("what is no signed note is refused", () => {
+test("rejects an invalid signed note", () => {
   for (const text of [
     "",
     "\n",
@@ -55,7 +55,7 @@ test("what is no signed note is refused", () => {
   }
 });
 
-test("the published note is read, and verifies with the published key", () => {
+test("parses the published note and verifies it with the published key", () => {
   const note = parseNote(NOTE);
   const key = parseVerifierKey(KEY);
   assert.ok(note !== undefined && key !== undefined);
@@ -74,13 +74,13 @@ test("the published note is read, and verifies with the published key", () => {
   assert.equal(createVerifierKey(key.name, key.publicKey).text, KEY);
 });
 
-test("a note may hold empty lines, and its last one ends the text", () => {
+test("a note may contain empty lines, and its last one ends the text", () => {
   const text = "first\n\n— looks.like/a-signature AAAAAAAA\n\nlast\n";
   const signatures = [{ name: "a", keyId: Buffer.alloc(4), signature: Buffer.alloc(64) }];
   assert.equal(parseNote(encodeNote({ text, signatures }))?.text, text);
 });
 
-test("a checkpoint's text is read back as it was written, and nothing else is read", () => {
+test("parses a checkpoint's text as it was written, and rejects any other text", () => {
   const facts = fc.record({
     origin: fc.stringMatching(/^narthex\/log_[a-z2-7]{20}$/),
     size: fc.maxSafeNat(),

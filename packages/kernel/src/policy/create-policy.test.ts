@@ -74,8 +74,8 @@ const conditions = fc.constantFrom(...plainNames).chain((name) => {
   );
 });
 
-describe("a fact that a request lacks", () => {
-  test("never makes a forbid miss: what is denied with it is denied without it", () => {
+describe("an attribute missing from a request", () => {
+  test("never disables a forbid: a request denied with it is denied without it", () => {
     fc.assert(
       fc.property(conditions, fc.constantFrom(...Object.keys(context)), (when, lost) => {
         const policy = createTestPolicy([PERMIT, { id: "forbid", action: "writer", effect: "forbid", when }], [tool]);
@@ -86,7 +86,7 @@ describe("a fact that a request lacks", () => {
     );
   });
 
-  test("never satisfies a permit by its absence", () => {
+  test("never satisfies a permit", () => {
     for (const lost of Object.keys(context)) {
       const when = { "!": { arg: { has: { left: { Var: "context" }, attr: lost } } } };
       const policy = createTestPolicy([{ ...PERMIT, when }], [tool]);
@@ -97,14 +97,14 @@ describe("a fact that a request lacks", () => {
     }
   });
 
-  test("is an error for input that rules rely on", () => {
+  test("is an error if rules rely on it", () => {
     const policy = createTestPolicy([PERMIT], [tool]);
     assert.throws(() => policy.visibleInput("writer", { mode: "x" }), { code: "POLICY_ERROR" });
     assert.deepEqual(policy.visibleInput("writer", { path: "p", other: 1 }), { path: "p" });
   });
 });
 
-test("an error of any rule denies, where Cedar itself would leave the rule out", () => {
+test("denies on an error in any rule, where Cedar itself would skip the rule", () => {
   const when = { "==": { left: { ".": { left: variable("input"), attr: "mode" } }, right: { Value: "x" } } };
   const policy = createTestPolicy([PERMIT, { id: "broken", action: "writer", effect: "forbid", when }], [tool]);
   const answer = policy.evaluate(request(context));
@@ -115,14 +115,14 @@ test("an error of any rule denies, where Cedar itself would leave the rule out",
   );
 });
 
-test("an action that the policy was not checked with is denied", () => {
+test("denies an action that the policy was not validated with", () => {
   const policy = createTestPolicy([{ id: "all" }], [tool]);
   assert.equal(policy.evaluate(request(context)).allowed, true);
   const other = { ...request(context), action: { type: "Action", id: "other" } };
   assert.equal(policy.evaluate(other).allowed, false);
 });
 
-test("without a policy everything is denied, and why is said", () => {
+test("without a policy everything is denied with the reason", () => {
   const policy = createNoPolicy("no rules");
   assert.deepEqual(policy.evaluate(request(context)), {
     allowed: false,
@@ -132,7 +132,7 @@ test("without a policy everything is denied, and why is said", () => {
   assert.equal(policy.couldPermit("writer"), false);
 });
 
-test("what a session is shown are actions that some rule could permit", () => {
+test("a session sees the actions that some rule could permit", () => {
   const git = { ...tool, name: "git", actions: ["git_push", "git_log"], action: () => "git_log" };
   const policy = createTestPolicy([{ id: "log", action: "git_log" }], [tool, git]);
   assert.deepEqual(

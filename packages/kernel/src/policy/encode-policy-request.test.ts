@@ -49,7 +49,7 @@ function askedAgain(bytes: Uint8Array, input: JsonObject) {
 
 const names = fc.string({ unit: "grapheme" });
 
-test("a question can be asked again from its bytes, whatever things are called", () => {
+test("a policy request is evaluated again from its bytes, whatever names it contains", () => {
   fc.assert(
     fc.property(
       fc.record({ agent: names, user: names, tenant: names, workspace: names }),
@@ -76,7 +76,7 @@ test("a question can be asked again from its bytes, whatever things are called",
   );
 });
 
-test("what has changed since the last question is asked anew", () => {
+test("changed facts are read again for the next policy request", () => {
   const live = liveSession({ agent: "a", user: "u", tenant: "t", workspace: "/project" });
   const registered = registeredTool("echo");
   const asked = (facts: NarrowedTool, labels = LABELS) =>
@@ -88,7 +88,7 @@ test("what has changed since the last question is asked anew", () => {
   assert.equal(asked({ ...FACTS, tier: "privileged" }).request.context["tier"], "privileged");
 });
 
-test("what a tool says about its arguments cannot stand for what the kernel says", () => {
+test("a tool's facts cannot override the kernel's own", () => {
   const live = liveSession({ agent: "a", user: "u", tenant: "t", workspace: "/project" });
   const derived = { labels: [], tier: "read_only", tool: "hash", path: "elsewhere", input: {}, extra: true };
   const { request } = encodePolicyRequest(

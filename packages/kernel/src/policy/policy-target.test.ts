@@ -7,7 +7,7 @@ const FILES: readonly Capability[] = [{ kind: "fs_write", prefixes: [] }];
 const targets = (needed: readonly Capability[], capabilities = FILES) =>
   targetsOf({ capabilities }, ["fs_write"], needed, "/projects/one");
 
-test("each path is a target of its own, and one that is read and written is written", () => {
+test("each path is a target of its own, and one that is read and written counts as written", () => {
   const needed: Capability[] = [
     { kind: "fs_read", prefixes: ["/projects/one/a", "/projects/one/b"] },
     { kind: "fs_write", prefixes: ["/projects/one/b"] },
@@ -18,7 +18,7 @@ test("each path is a target of its own, and one that is read and written is writ
   ]);
 });
 
-test("a path outside the workspace keeps its whole name, also one that begins like it", () => {
+test("a path outside the workspace keeps its full name, also one with the same prefix", () => {
   const needed: Capability[] = [{ kind: "fs_read", prefixes: ["/projects/one2/a", "/projects/one"] }];
   assert.deepEqual(targets(needed), [
     { path: "/projects/one2/a", writes: false },
@@ -26,11 +26,11 @@ test("a path outside the workspace keeps its whole name, also one that begins li
   ]);
 });
 
-test("a tool that works on files and names none is about the whole workspace", () => {
+test("a tool for files that names none targets the whole workspace", () => {
   assert.deepEqual(targets([]), [{ path: ".", writes: true }]);
 });
 
-test("a tool that declares no files has no path", () => {
+test("a tool that declares no files has no path target", () => {
   assert.deepEqual(targets([], []), [{}]);
 });
 
@@ -47,7 +47,7 @@ test("each host and port is a target of its own, at each path; every port is 0",
   ]);
 });
 
-test("programs and tables are sets, present for tools that declare them", () => {
+test("programs and tables are sets, present only for tools that declare them", () => {
   const needed: Capability[] = [
     { kind: "exec", names: ["npm", "git", "npm"] },
     { kind: "db_read", names: ["b"] },

@@ -33,7 +33,7 @@ const FACTS: ProofFacts = {
 };
 
 describe("a proof", () => {
-  test("of an answer with an error is no permission", () => {
+  test("of a decision with an error permits nothing", () => {
     const answer: PolicyEvaluation = {
       allowed: true,
       rules: [rule("a", "none")],
@@ -48,11 +48,11 @@ describe("a proof", () => {
     assert.equal(proof.rationaleCode, "POLICY_ERROR");
   });
 
-  test("needs the hash of a request", () => {
+  test("requires the hash of a request", () => {
     assert.throws(() => createProof({ ...FACTS, requestHash: new Uint8Array(0) }), { code: "INTERNAL" });
   });
 
-  test("where no policy is in force names none", () => {
+  test("names no policy if none is in force", () => {
     const proof = fromBinary(
       ProofSchema,
       createProof({ ...FACTS, evaluation: DENIED, set: undefined, rationaleCode: "POLICY_MISSING" }).bytes,
@@ -81,7 +81,7 @@ describe("a proof", () => {
 });
 
 describe("asking a person", () => {
-  test("a privileged call asks unless a rule says none", () => {
+  test("a privileged call asks unless a rule exempts it", () => {
     assert.equal(approvalRequirement([rule("a", "unstated")], "privileged").approve, "human");
     assert.equal(approvalRequirement([rule("a", "unstated"), rule("b", "human")], "privileged").approve, "human");
     assert.equal(approvalRequirement([], "privileged").approve, "human");
@@ -89,7 +89,7 @@ describe("asking a person", () => {
     assert.equal(approvalRequirement([rule("a", "unstated"), rule("b", "none")], "privileged").approve, "none");
   });
 
-  test("any other call asks only if all its rules ask", () => {
+  test("any other call asks only if all matching rules ask", () => {
     for (const tier of ["read_only", "side_effecting"] as const) {
       assert.equal(approvalRequirement([rule("a", "unstated")], tier).approve, "none");
       assert.equal(approvalRequirement([rule("a", "human"), rule("b", "unstated")], tier).approve, "none");
@@ -98,7 +98,7 @@ describe("asking a person", () => {
     }
   });
 
-  test("where all ask, the console is the stronger demand, in any order", () => {
+  test("if all rules ask, the console is the stronger requirement, in any order", () => {
     for (const tier of SAFETY_TIERS) {
       assert.equal(approvalRequirement([rule("a", "console"), rule("b", "human")], tier).approve, "console");
       assert.equal(approvalRequirement([rule("a", "human"), rule("b", "console")], tier).approve, "console");
@@ -106,7 +106,7 @@ describe("asking a person", () => {
     assert.equal(approvalRequirement([rule("a", "unstated"), rule("b", "console")], "privileged").approve, "console");
   });
 
-  test("a rule that always asks does so whatever other rules permit, unless one of them overrides it", () => {
+  test("a rule that always asks does so whatever other rules permit, unless one overrides it", () => {
     const always = rule("a", "always");
     for (const tier of SAFETY_TIERS) {
       for (const other of ["none", "unstated", "human"] as const) {

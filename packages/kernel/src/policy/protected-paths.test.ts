@@ -5,7 +5,7 @@ import { createProtectedPaths } from "./protected-paths.ts";
 describe("protected paths", () => {
   const isProtected = createProtectedPaths([".git", ".github/workflows", ".env", ".env.*"]);
 
-  it("hold for what they name, what is below, and what holds them, in any directory", () => {
+  it("apply to the named path, everything below it and the directories that contain it, anywhere", () => {
     for (const path of [
       ".git",
       ".git/hooks/pre-commit",
@@ -20,17 +20,17 @@ describe("protected paths", () => {
     }
   });
 
-  it("hold in any spelling that a file system may take for the same", () => {
+  it("apply to any spelling that a file system may treat as the same", () => {
     for (const path of [".GIT/config", ".Git", ".GitHub/Workflows/x", ".ENV"]) assert.ok(isProtected(path), path);
   });
 
-  it("hold for nothing else", () => {
+  it("apply to nothing else", () => {
     for (const path of [".", "git", ".gitignore", ".github/CODEOWNERS", "workflows", "env", ".envy", "a.git/config"]) {
       assert.ok(!isProtected(path), path);
     }
   });
 
-  it("take every character but the star as itself", () => {
+  it("take every character but the star literally", () => {
     const rule = createProtectedPaths(["a+b(c)[d]", "x*y"]);
     assert.ok(rule("a+b(c)[d]"));
     assert.ok(!rule("aab(c)d"));

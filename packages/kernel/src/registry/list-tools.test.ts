@@ -21,7 +21,7 @@ async function shown(options: Partial<Parameters<typeof createTestKernel>[0]>, l
   return kernel.listTools({ sessionId: id, allVersions: false }).map(({ declaration }) => declaration.name);
 }
 
-test("a tool that needs a right which the lease lacks is not shown, unless it may need less for some inputs", async () => {
+test("hides a tool that needs a capability the lease lacks, unless some inputs may need less", async () => {
   assert.deepEqual(await shown({ policy: permitAll(tools) }), ["careful", "echo"]);
   const capabilities = [{ kind: "net_read", hosts: [{ host: "a.example" }] }];
   assert.deepEqual(await shown({ policy: permitAll(tools) }, { capabilities }), [
@@ -32,13 +32,13 @@ test("a tool that needs a right which the lease lacks is not shown, unless it ma
   ]);
 });
 
-test("a tool that no rule could permit is not shown, but for observing", async () => {
+test("hides a tool that no rule could permit, except in observe mode", async () => {
   const policy = createTestPolicy([{ id: "echo", action: "echo" }], tools);
   assert.deepEqual(await shown({ policy }), ["echo"]);
   assert.deepEqual(await shown({ policy, policyMode: "observe" }), ["careful", "echo"]);
 });
 
-test("a tool beyond the lease is not shown, whatever the policy and its mode", async () => {
+test("hides a tool outside the lease, whatever the policy and its mode", async () => {
   const policy = permitAll(tools);
   assert.deepEqual(await shown({ policy, policyMode: "observe" }, { tool_patterns: ["echo"] }), ["echo"]);
 });

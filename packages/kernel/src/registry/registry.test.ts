@@ -20,21 +20,21 @@ function tool(name: string, version = "1.0.0"): Tool {
 const hasCode = (code: string) => (error: unknown) => isKernelError(error) && error.code === code;
 
 describe("registering", () => {
-  it("refuses the same name and version twice, even with the same definition", () => {
+  it("rejects the same name and version twice, even with the same definition", () => {
     const registry = createRegistry();
     registry.register(tool("echo"));
     assert.throws(() => registry.register(tool("echo")), hasCode("ALREADY_REGISTERED"));
     assert.equal(registry.list({ allVersions: true }).length, 1);
   });
 
-  it("refuses a declaration that contradicts itself, and keeps nothing of it", () => {
+  it("rejects a contradictory declaration, and keeps nothing of it", () => {
     const registry = createRegistry();
     assert.throws(() => registry.register({ ...tool("echo"), price: -1 }), hasCode("INVALID_DECLARATION"));
     assert.equal(registry.resolve("echo", ""), undefined);
     registry.register(tool("echo"));
   });
 
-  it("refuses case twins and confusable names: one spelling, one tool", () => {
+  it("rejects names that differ only by case or by confusable characters", () => {
     const registry = createRegistry();
     registry.register(tool("echo"));
     for (const name of ["Echo", "ECHO", "еcho", "echo ", "ｅcho", "e\u200bcho", "", "a/b", "..", "a".repeat(10_000)]) {
@@ -43,7 +43,7 @@ describe("registering", () => {
     }
   });
 
-  it("prepares everything a call needs", () => {
+  it("prepares everything that a call needs", () => {
     const registered = createRegistry().register(tool("echo"));
     assert.equal(registered.id, "echo@1.0.0");
     assert.equal(registered.state, "ready");
@@ -53,7 +53,7 @@ describe("registering", () => {
     assert.equal(registered.outputSchema, undefined);
   });
 
-  it("looks at the schemas of a tool that is vouched for when they are needed, and at those of a copy at once", () => {
+  it("compiles the schemas of a prevalidated tool on first use, and those of a copy at once", () => {
     const unsound = { ...tool("late"), inputSchema: { type: "nothing" } };
     markPrevalidated([unsound]);
     const registered = createRegistry().register(unsound);
@@ -61,7 +61,7 @@ describe("registering", () => {
     assert.throws(() => createRegistry().register({ ...unsound }), hasCode("INVALID_DECLARATION"));
   });
 
-  it("is not touched by later changes to the tool that was given", () => {
+  it("is not affected by later changes to the registered object", () => {
     const original = { ...tool("echo"), effects: [] as string[], bounds: { timeoutMs: 1, maxOutputBytes: 1 } };
     const registered = createRegistry().register(original as unknown as Tool);
     original.effects.push("fs_write");
@@ -77,7 +77,7 @@ describe("registering", () => {
 });
 
 describe("resolving", () => {
-  it("finds nothing by names that every object has", () => {
+  it("finds nothing by the names of inherited properties", () => {
     const registry = createRegistry();
     for (const name of ["__proto__", "constructor", "toString"]) {
       assert.equal(registry.resolve(name, ""), undefined);
@@ -88,20 +88,20 @@ describe("resolving", () => {
     assert.equal(registry.resolve("echo", "__proto__"), undefined);
   });
 
-  it("gives the highest release where no version is asked for, in whatever order they came", () => {
+  it("returns the highest release if no version is given, in any order of registration", () => {
     const registry = createRegistry();
     for (const version of ["1.9.0", "1.10.0", "2.0.0-rc.1", "1.2.0"]) registry.register(tool("echo", version));
     assert.equal(registry.resolve("echo", "")?.id, "echo@1.10.0");
   });
 
-  it("gives a prerelease only to who asks for it", () => {
+  it("returns a prerelease only if it is requested", () => {
     const registry = createRegistry();
     registry.register(tool("echo", "1.0.0-beta"));
     assert.equal(registry.resolve("echo", ""), undefined);
     assert.equal(registry.resolve("echo", "1.0.0-beta")?.id, "echo@1.0.0-beta");
   });
 
-  it("takes a version exactly as it was registered", () => {
+  it("accepts a version exactly as it was registered", () => {
     const registry = createRegistry();
     registry.register(tool("echo", "1.0.0"));
     for (const version of ["1", "1.0", "v1.0.0", "^1.0.0", "1.0.0 ", "latest", "1.0.1"]) {
@@ -131,11 +131,11 @@ describe("listing", () => {
 });
 
 describe("quarantine", () => {
-  it("is refused for a tool that is not there", () => {
+  it("is rejected for an unknown tool", () => {
     assert.throws(() => createRegistry().quarantine("echo", "1.0.0", new Uint8Array(32)), hasCode("TOOL_NOT_FOUND"));
   });
 
-  it("holds for that version, and never falls back to an older one", () => {
+  it("applies to that version, and never falls back to an older one", () => {
     const registry = createRegistry();
     registry.register(tool("echo", "1.0.0"));
     const before = registry.register(tool("echo", "2.0.0"));

@@ -26,7 +26,7 @@ async function replayed(tool: Tool, inputs: readonly JsonValue[] = [1, 2]) {
   return { kernel, session, report: await kernel.replay(session.id) };
 }
 
-test("a pure call is run again and must give the same hash", async () => {
+test("a pure call is run again and must produce the same hash", async () => {
   let runs = 0;
   const tool = make("pure", (input) => {
     runs++;
@@ -37,7 +37,7 @@ test("a pure call is run again and must give the same hash", async () => {
   assert.deepEqual([report.clean, report.calls, report.ran, report.decisions], [true, 2, 2, 2]);
 });
 
-test("a deterministic call sees its own clock and its own random again", async () => {
+test("a deterministic call gets the recorded clock and randomness again", async () => {
   const tool = make("deterministic", (_, { nowMs, randomBytes, timeLeftMs, callNumber }) => [
     nowMs(),
     toHex(randomBytes(5)),
@@ -61,7 +61,7 @@ for (const determinism of ["external", "nondeterministic"] as const) {
 }
 
 for (const determinism of ["pure", "deterministic"] as const) {
-  test(`a tool that is not as ${determinism} as it says is caught, with record, stage and both hashes`, async () => {
+  test(`catches a tool that is not as ${determinism} as it declares, with record, stage and both hashes`, async () => {
     let counter = 0;
     const { report } = await replayed(
       make(determinism, () => ++counter),
@@ -79,7 +79,7 @@ for (const determinism of ["pure", "deterministic"] as const) {
   });
 }
 
-test("a tool of another version or definition is named before anything runs", async () => {
+test("names a tool of another version or definition before anything runs", async () => {
   const { kernel, session } = await replayed(
     make("pure", () => 1),
     [0],
@@ -101,7 +101,7 @@ for (const [role, stage] of [
   [ContentRole.RESULT, "keep"],
   [ContentRole.PROOF, "decide"],
 ] as const) {
-  test(`erased content is named as the cause: ${ContentRole[role]}`, async () => {
+  test(`names erased content as the cause: ${ContentRole[role]}`, async () => {
     const { kernel, session } = await replayed(
       make("pure", () => 1),
       [0],
@@ -112,7 +112,7 @@ for (const [role, stage] of [
   });
 }
 
-test("a decision that comes out otherwise is a policy that changed, at the stage that decides", async () => {
+test("reports a different decision as a changed policy, at the deciding stage", async () => {
   const { kernel, session } = await replayed(
     make("pure", () => 1),
     [0],
@@ -129,7 +129,7 @@ test("a decision that comes out otherwise is a policy that changed, at the stage
   assert.equal(gone.divergences[0]?.cause, "content_erased");
 });
 
-test("a failure must be the same failure", async () => {
+test("a failed call must fail the same way", async () => {
   const stable = await replayed(
     make("pure", () => {
       throw new KernelError("NO_MATCH", "nothing there", { violations: [{ field: "$", rule: "x", message: "y" }] });
@@ -151,7 +151,7 @@ test("a failure must be the same failure", async () => {
   );
 });
 
-test("what a tool takes from the kernel beyond its record is served, whatever the tool makes of it", async () => {
+test("a value taken from the kernel beyond its record marks the call as served, whatever the tool does with it", async () => {
   const hiding = make("pure", async (_, context) => {
     try {
       await context.artifacts.get("x");
@@ -164,7 +164,7 @@ test("what a tool takes from the kernel beyond its record is served, whatever th
   assert.deepEqual([report.clean, report.servedBy.get("artifacts")], [true, 1]);
 });
 
-test("content that a call read by its hash is there again; content that is gone is the cause", async () => {
+test("content read by its hash is available again, and missing content is named as the cause", async () => {
   const reads = make("pure", async (input, { content }) => {
     const hash = typeof input === "string" ? input : "";
     return hash === "" ? "x".repeat(100_000) : (await content.read(hash, 99_990, 0)).length;
@@ -184,7 +184,7 @@ test("content that a call read by its hash is there again; content that is gone 
   assert.deepEqual([leftOut.clean, leftOut.servedBy.get("left_out")], [true, 1]);
 });
 
-test("streams are hashed as they come; one that never ends is caught by its time-out", async () => {
+test("hashes streams as they arrive; an endless one is stopped by its time-out", async () => {
   let isSecond = false;
   const stream = make(
     "pure",
@@ -200,7 +200,7 @@ test("streams are hashed as they come; one that never ends is caught by its time
   assert.deepEqual([report.divergences[0]?.stage, report.divergences[0]?.cause], ["invoke", "not_deterministic"]);
 });
 
-test("nothing is recorded by a replay, and an unknown session is refused", async () => {
+test("a replay records nothing, and rejects an unknown session", async () => {
   const { kernel, session } = await replayed(make("pure", () => 1));
   const count = async () => {
     let rows = 0;
@@ -213,7 +213,7 @@ test("nothing is recorded by a replay, and an unknown session is refused", async
   await assert.rejects(kernel.replay("ses_aaaaaaaaaaaaaaaaaaaa"), { code: "SESSION_UNKNOWN" });
 });
 
-test("two runs with one seed and the same inputs have one content digest, and another input gives another", async () => {
+test("two runs with one seed and the same inputs have the same content digest, and another input changes it", async () => {
   const tool = make("deterministic", (input, { randomBytes }) => [input, toHex(randomBytes(4))]);
   const [one, other, third] = [
     await replayed(tool, [1, 2]),
@@ -225,7 +225,7 @@ test("two runs with one seed and the same inputs have one content digest, and an
   assert.notDeepEqual(one.report.contentDigest, third.report.contentDigest);
 });
 
-test("the digest of calls that ran at once does not depend on their order, and that of others does", async () => {
+test("the digest of concurrent calls does not depend on their order, and that of sequential calls does", async () => {
   const run = async (order: readonly number[], together: boolean) => {
     const kernel = await createReplayKernel([make("pure", async (input) => await Promise.resolve(input))]);
     const session = await kernel.open();

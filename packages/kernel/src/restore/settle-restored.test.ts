@@ -37,7 +37,7 @@ function asRestored(store: MemoryStore): MemoryStore {
   };
 }
 
-test("a copy closes every session, and a token of the original is good no more", async () => {
+test("a restored copy closes every session, and rejects the original's tokens", async () => {
   const store = createMemoryStore();
   const first = await createTestKernel({ tools: [echoTool], store });
   const [one, two] = [await first.open(), await first.open()];
@@ -62,7 +62,7 @@ test("a copy closes every session, and a token of the original is good no more",
   assert.equal((await session.call("echo", {})).status, "success");
 });
 
-test("calls that were under way stay unknown: no tool is asked, and none runs again", async () => {
+test("interrupted calls stay unknown: no tool is queried, and none runs again", async () => {
   const store = createMemoryStore();
   const started = Promise.withResolvers<void>();
   const hanging = createCountingTool("count", () => {
@@ -91,7 +91,7 @@ test("calls that were under way stay unknown: no tool is asked, and none runs ag
   await verifyStore(store);
 });
 
-test("a yes that nobody used is withdrawn", async () => {
+test("withdraws an unused approval", async () => {
   const store = createMemoryStore();
   const { tool } = createCountingTool();
   const policy = permitAll([tool], "human");

@@ -22,7 +22,7 @@ async function readFile(files: ContentStore, digest: Uint8Array): Promise<Buffer
   return Buffer.concat(parts);
 }
 
-test("however content is cut into chunks, it is the same content in the same place", async () => {
+test("the same content in any chunks is stored at the same place", async () => {
   const near = (limit: number) => fc.integer({ min: limit - 3, max: limit + 3 });
   const anySize = fc.oneof(fc.nat(200), near(MAX_ROW_CONTENT_BYTES), near(MAX_INLINE_RESULT_BYTES), fc.nat(1_500_000));
   await fc.assert(
@@ -49,14 +49,14 @@ test("however content is cut into chunks, it is the same content in the same pla
   );
 });
 
-test("very many very small chunks cost no more memory than their bytes", async () => {
+test("many very small chunks use no more memory than their bytes", async () => {
   const collector = new ContentCollector(createMemoryContentStore(), free);
   for (let i = 0; i < 60_000; i++) await collector.write(Uint8Array.of(i & 0xff));
   assert.ok(collector.head().buffer.byteLength <= 128 * 1024);
   assert.equal((await collector.finish()).size, 60_000);
 });
 
-test("every byte is charged before it is kept, and a refused one is not kept", async () => {
+test("charges every byte before keeping it, and keeps no refused byte", async () => {
   const charged: number[] = [];
   const collector = new ContentCollector(createMemoryContentStore(), (bytes) => {
     if (bytes === 3) throw new Error("no more");
@@ -69,7 +69,7 @@ test("every byte is charged before it is kept, and a refused one is not kept", a
   assert.equal(collector.size, 3);
 });
 
-test("what was given up leaves no file", async () => {
+test("abandoned content leaves no file", async () => {
   const files = createMemoryContentStore();
   const collector = new ContentCollector(files, free);
   const bytes = bytesOf(100_000);

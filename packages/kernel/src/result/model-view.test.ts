@@ -11,7 +11,7 @@ const viewOf = (bytes: Uint8Array, maxBytes: number, size = bytes.length) =>
 const CUT_VIEW =
   /^([^]*?)\n?\[… ([\d,]+) bytes left out …\]\n([^]*)\n\[read on with result_read \{"hash":"([0-9a-f]{64})","offset":(\d+)\}\]\n\[output truncated — original size: ([\d,]+) bytes\]$/;
 
-test("a view of text that does not fit holds whole characters of both ends, says what is left out and how to read on", () => {
+test("the view of a long text keeps whole characters of both ends, says what is omitted and how to read on", () => {
   const texts = fc.string({ unit: "grapheme", minLength: 200, maxLength: 900 });
   fc.assert(
     fc.property(texts, fc.integer({ min: 400, max: 1200 }), (made, maxBytes) => {
@@ -67,14 +67,14 @@ test("the last line is exact, with grouped digits", () => {
   assert.equal(text.split("\n").at(-1), "[output truncated — original size: 142,857 bytes]");
 });
 
-test("a head that is only the beginning is cut even if all of it would fit", () => {
+test("a head that is only the beginning is marked as cut even if all of it would fit", () => {
   const { text, cut } = viewOf(utf8("beginning"), 100, 5_000_000);
   assert.equal(cut, true);
   assert.ok(text.startsWith("beginning\n[… 4,999,991 bytes left out …]\n["), text);
   assert.ok(text.endsWith("5,000,000 bytes]"));
 });
 
-test("bytes that are not text are named, not shown", () => {
+test("names binary content instead of showing it", () => {
   for (const bytes of [
     Uint8Array.of(0xff, 0xfe),
     Uint8Array.of(0xc3),
@@ -87,7 +87,7 @@ test("bytes that are not text are named, not shown", () => {
   }
 });
 
-test("pictures, sounds and documents are named by their content; what only begins like one is text", () => {
+test("names pictures, sounds and documents by their content, and shows text that only begins like one", () => {
   const png = Buffer.from(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000049454e44ae426082",
     "hex",
@@ -108,7 +108,7 @@ test("pictures, sounds and documents are named by their content; what only begin
   assert.equal(numbered.text, "     1\t%PDF-1.7\n     2\tline\n     3\t%%EOF\n");
 });
 
-test("a byte order mark and an empty result are shown as they are", () => {
+test("shows a byte order mark and an empty result unchanged", () => {
   assert.deepEqual(viewOf(utf8("\ufefftext"), 100), { text: "\ufefftext", cut: false });
   assert.deepEqual(viewOf(new Uint8Array(0), 100), { text: "", cut: false });
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createTestKernel } from "@narthex/testkit";
 import { defineTool } from "../tool/define-tool.ts";
 
-test("a secret that a tool returns as a number is hidden from the caller", async () => {
+test("redacts a secret that a tool returns as a number", async () => {
   const tool = defineTool({
     name: "pin",
     description: "Returns a number.",

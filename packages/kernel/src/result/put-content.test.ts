@@ -36,7 +36,7 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-test("content that does not hash to what was expected, or breaks off, is not logged and cannot be named", async () => {
+test("content that is truncated or has an unexpected hash is not logged and cannot be named", async () => {
   const { open, kernel, store } = await createTestKernel({ tools: [echoTool] });
   const { id } = await open();
   const size = store.size;
@@ -52,7 +52,7 @@ test("content that does not hash to what was expected, or breaks off, is not log
   await assert.rejects(kernel.getContent(id, blake3(Buffer.from("text")), 0, 0), { code: "CONTENT_NOT_FOUND" });
 });
 
-test("labels that are none are refused before anything is read", async () => {
+test("rejects invalid labels before reading any content", async () => {
   const { open, kernel } = await createTestKernel({ tools: [echoTool] });
   const { id } = await open();
   const unread = (async function* (): AsyncGenerator<Uint8Array> {
@@ -63,7 +63,7 @@ test("labels that are none are refused before anything is read", async () => {
   }
 });
 
-test("content carries the labels its session has when it is all there, not when it began", async () => {
+test("content gets the labels that its session has at the end of the upload", async () => {
   const { open, kernel, store } = await createTestKernel({ tools: [reading] });
   const session = await open();
   const { hash } = await put(kernel, session.id, chunksOf("a secret"), ["secret"]);
@@ -85,7 +85,7 @@ test("content carries the labels its session has when it is all there, not when 
   await verifyStore(store);
 });
 
-test("a call that read labelled content labels its session even if it fails", async () => {
+test("a failed call that read labelled content still labels its session", async () => {
   const store = createMemoryStore();
   const { open, kernel, records } = await createTestKernel({ tools: [reading], store });
   const session = await open();
@@ -101,7 +101,7 @@ test("a call that read labelled content labels its session even if it fails", as
   await verifyStore(store);
 });
 
-test("content is handed out only after its labels are durable on the session, to the second reader too", async () => {
+test("content is delivered only after its labels are durable on the session, to a second reader too", async () => {
   const store = createMemoryStore();
   const first = await createTestKernel({ tools: [echoTool], store });
   const session = await first.open();
@@ -121,7 +121,7 @@ test("content is handed out only after its labels are durable on the session, to
   assert.deepEqual(await Promise.all(readers), ["a secret", "a secret"]);
 });
 
-test("a slice is the slice asked for, and never one from the other end", async () => {
+test("a slice has the requested range, never one from the other end", async () => {
   const { open, kernel } = await createTestKernel({ tools: [echoTool] });
   const { id } = await open();
   for (const text of ["0123456789", "0123456789".repeat(10_000)]) {
@@ -144,7 +144,7 @@ test("a slice is the slice asked for, and never one from the other end", async (
   }
 });
 
-test("an empty content is content", async () => {
+test("accepts empty content", async () => {
   const { open, kernel, store } = await createTestKernel({ tools: [echoTool] });
   const { id } = await open();
   const { hash, size } = await put(kernel, id, chunksOf());

@@ -34,7 +34,7 @@ function redactByMarking(text: string, secrets: readonly string[]): string {
 const anySecrets = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "é", "😀"), maxLength: 5 }), { maxLength: 4 });
 const anyText = fc.string({ unit: fc.constantFrom("a", "b", "é", "😀", "c"), maxLength: 60 });
 
-test("a stream cut anywhere gives what redacting the whole gives", () => {
+test("redacting a stream in any chunks equals redacting the whole", () => {
   fc.assert(
     fc.property(anyText, anySecrets, fc.array(fc.nat(300)), (text, secrets, cuts) => {
       const bytes = Buffer.from(text);
@@ -55,19 +55,19 @@ test("a stream cut anywhere gives what redacting the whole gives", () => {
   );
 });
 
-test("no part of a secret that overlaps another is left", () => {
+test("leaves no part of overlapping secrets", () => {
   assert.equal(redactText("xabcdey", hide("abc", "bcde")), "x[hidden]y");
   assert.equal(redactText("aaaaa", hide("aa")), "[hidden]");
   assert.equal(redactText("abab", hide("ab")), "[hidden][hidden]");
 });
 
-test("a replacement is plain text, whatever stands in it", () => {
+test("a replacement is literal text, whatever characters it contains", () => {
   for (const replacement of ["$&", "$`", "$'", "$1", "secret", ""]) {
     assert.equal(redactText("a secret b", [{ secrets: ["secret"], replacement }]), `a ${replacement} b`);
   }
 });
 
-test("a stream gives away nothing of a secret before all of it has come", () => {
+test("a stream emits nothing of a secret before all of it has arrived", () => {
   const redactor = createStreamRedactor(hide("password"));
   let seen = "";
   for (const character of "my passwor") seen += Buffer.from(redactor.push(Buffer.from(character))).toString();
@@ -76,20 +76,20 @@ test("a stream gives away nothing of a secret before all of it has come", () => 
   assert.equal(seen, "my [hidden]!");
 });
 
-test("what is hidden costs time in proportion to the text, with secrets that are not in it too", () => {
+test("redacting takes time proportional to the text, also with absent secrets", () => {
   const secrets = ["x", ...Array.from({ length: 20 }, (_, i) => `never there ${i}`)];
   const redacted = redactBytes(Buffer.alloc(200_000, "x"), [{ secrets, replacement: "" }]);
   assert.equal(redacted.length, 0);
 });
 
-test("secrets are hidden in every string and key of a value, and a key is only ever a key", () => {
+test("redacts secrets in every string and key of a value, and a key stays a key", () => {
   const value = JSON.parse('{"secret":["a secret",{"b":"secret"},1,null],"__proto__":"secret"}');
   const redacted = redactJson(value, hide("secret"));
   assert.equal(JSON.stringify(redacted), '{"[hidden]":["a [hidden]",{"b":"[hidden]"},1,null],"__proto__":"[hidden]"}');
   assert.equal(Object.getPrototypeOf(redacted), Object.prototype);
 });
 
-test("a number whose digits hold a secret is hidden, and no other", () => {
+test("redacts a number whose digits contain a secret, and no other", () => {
   const value = { pin: 12345678, ids: [912345678, 1234567, -12345678], "12345678": true, text: "12345678" };
   assert.deepEqual(redactJsonAndNumbers(value, hide("12345678")), {
     pin: "[hidden]",
@@ -99,7 +99,7 @@ test("a number whose digits hold a secret is hidden, and no other", () => {
   });
 });
 
-test("without secrets everything is left as it is", () => {
+test("leaves everything unchanged without secrets", () => {
   const chunk = Buffer.from("text");
   for (const redactors of [[], hide(), hide("")]) {
     assert.equal(redactText("text \ud83d\ude00", redactors), "text 😀");

@@ -12,7 +12,7 @@ function parse(text: string): JsonObject {
   return isJsonObject(value) ? value : assert.fail();
 }
 
-describe("a default that is refused", () => {
+describe("rejected defaults", () => {
   const refused: [string, JsonObject, RegExp][] = [
     ["does not satisfy its own schema", { properties: { a: { type: "string", default: 1 } } }, /does not satisfy/],
     [
@@ -45,7 +45,7 @@ describe("applyDefaults", () => {
     },
   };
 
-  it("leaves a value alone that has everything, or nothing to fill", () => {
+  it("leaves a complete value unchanged", () => {
     const value = { limit: 1, options: { deep: false }, list: [{ n: 1 }] };
     assert.equal(fill(schema, value), value);
     for (const other of [null, 1, "text", [1]]) assert.equal(fill(schema, other), other);
@@ -53,21 +53,21 @@ describe("applyDefaults", () => {
     assert.equal(fill({ properties: { b: { type: "string" } } }, plain), plain);
   });
 
-  it("never changes the caller's object", () => {
+  it("does not change the caller's object", () => {
     const value = Object.freeze({ list: Object.freeze([Object.freeze({})]), other: Object.freeze({ kept: 1 }) });
     const filled = fill(schema, value as unknown as JsonValue);
     assert.deepEqual(filled, { limit: 10, options: { deep: true }, list: [{ n: 0 }], other: { kept: 1 } });
     assert.deepEqual(value, { list: [{}], other: { kept: 1 } });
   });
 
-  it("gives each call a default of its own", () => {
+  it("gives each call its own copy of a default", () => {
     const compiled = compileSchema({ properties: { list: { type: "array", default: [1] } } });
     const first = compiled.applyDefaults({}) as { list: number[] };
     first.list.push(2);
     assert.deepEqual(compiled.applyDefaults({}), { list: [1] });
   });
 
-  it("fills null in only where the field is absent", () => {
+  it("fills in null only where the field is absent", () => {
     const nullable: JsonObject = { properties: { a: { type: ["null", "number"], default: 1 } } };
     assert.deepEqual(fill(nullable, { a: null }), { a: null });
     assert.deepEqual(fill(nullable, {}), { a: 1 });
@@ -80,7 +80,7 @@ describe("applyDefaults", () => {
     assert.deepEqual(fill(falsy, {}), { a: false, b: 0, c: "", d: null });
   });
 
-  it("satisfies a required field that has one", () => {
+  it("satisfies a required field that has a default", () => {
     const compiled = compileSchema({ properties: { a: { type: "string", default: "x" } }, required: ["a"] });
     assert.deepEqual(compiled.check(compiled.applyDefaults({})), []);
   });
@@ -95,17 +95,17 @@ describe("applyDefaults", () => {
     assert.deepEqual(fill(linked, { pair: [{}], more: {} }), { size: 3, pair: [{ n: 0 }], more: { n: 0 }, extra: "e" });
   });
 
-  it("follows a recursive schema as deep as the value goes", () => {
+  it("follows a recursive schema as deep as the value", () => {
     const tree: JsonObject = { properties: { level: { default: 0 }, next: { $ref: "#" } } };
     assert.deepEqual(fill(tree, { next: { next: {} } }), { level: 0, next: { level: 0, next: { level: 0 } } });
   });
 
-  it("leaves branches alone whose choice is not known yet", () => {
+  it("leaves branches alone until their choice is known", () => {
     const union: JsonObject = { anyOf: [{ properties: { a: { default: 1 } } }, { properties: { b: { default: 2 } } }] };
     assert.deepEqual(fill(union, {}), {});
   });
 
-  it("never reaches a prototype", () => {
+  it("never writes to a prototype", () => {
     const value = parse('{"__proto__":{"x":1},"constructor":{"y":1}}');
     const filled = fill(
       { properties: { limit: { default: 1 } }, additionalProperties: { properties: { n: { default: 0 } } } },
@@ -119,7 +119,7 @@ describe("applyDefaults", () => {
     assert.equal(({} as { n?: number }).n, undefined);
   });
 
-  it("gives up on a recursion that doubles with each level", () => {
+  it("stops at a recursion that doubles with each level", () => {
     const branch = { properties: { next: { $ref: "#" }, n: { default: 0 } } };
     let value: JsonObject = {};
     for (let level = 0; level < 60; level++) value = { next: value };

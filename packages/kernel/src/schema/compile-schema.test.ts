@@ -16,7 +16,7 @@ function messages(schema: JsonObject | boolean, value: JsonValue): string[] {
     .map(({ message }) => message);
 }
 
-describe("what a violation says", () => {
+describe("the text of a violation", () => {
   const schema: JsonObject = {
     type: "object",
     properties: {
@@ -44,7 +44,7 @@ describe("what a violation says", () => {
     ]);
   });
 
-  it("is written for a reader who will try again", () => {
+  it("tells the reader how to correct the value", () => {
     assert.deepEqual(messages(schema, { count: 12, mode: "x", pth: 1 }), [
       "missing required field 'path'",
       "must be at most 9",
@@ -66,7 +66,7 @@ describe("what a violation says", () => {
     assert.doesNotMatch(text, /hunter2/);
   });
 
-  it("quotes keys that are no plain names, cut and with nothing invisible", () => {
+  it("quotes unusual keys, truncated and without invisible characters", () => {
     const closed: JsonObject = { additionalProperties: false };
     const [violation] = compileSchema(closed).check({ [`a\u202e.b${"x".repeat(200)}`]: 1 });
     assert.match(violation?.field ?? "", /^\$\["a\\u\{202e\}\.bx+\.\.\."\]$/);
@@ -129,7 +129,7 @@ describe("every parameter type", () => {
     ],
   ];
   for (const [name, type, valid, invalid] of cases) {
-    it(`${name}: refuses other values and a missing one`, () => {
+    it(`${name}: rejects other values and a missing one`, () => {
       const compiled = compileSchema(parameters(type));
       for (const value of invalid) assert.notEqual(compiled.check({ p: value }).length, 0, JSON.stringify(value));
       assert.deepEqual(
@@ -140,7 +140,7 @@ describe("every parameter type", () => {
     });
   }
 
-  it("explains a union by its types, or by the shapes that come closest", () => {
+  it("explains a union by its types, or by the closest shapes", () => {
     assert.deepEqual(messages({ oneOf: [{ type: "string" }, { type: "number" }] }, true), [
       "expected string or number, got boolean",
     ]);
@@ -205,7 +205,7 @@ describe("keywords", () => {
     it(`${name} is enforced`, () => assert.deepEqual(broken(schema, value), expected));
   }
 
-  it("keeps no memory of earlier values", () => {
+  it("keeps no state between values", () => {
     const compiled = compileSchema({
       if: { required: ["x"] },
       then: { properties: { x: true, z: true } },
@@ -216,7 +216,7 @@ describe("keywords", () => {
     assert.notEqual(compiled.check({ z: 1 }).length, 0);
   });
 
-  it("follows a recursive reference as deep as the value goes", () => {
+  it("follows a recursive reference as deep as the value", () => {
     const tree = compileSchema({
       $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } }, additionalProperties: false } },
       $ref: "#/$defs/node",
@@ -228,7 +228,7 @@ describe("keywords", () => {
     );
   });
 
-  it("says which formats it only describes", () => {
+  it("lists the formats that it does not check", () => {
     const compiled = compileSchema({
       properties: { a: { format: "color" }, b: { format: "iban" }, c: { format: "uuid" } },
     });
@@ -236,7 +236,7 @@ describe("keywords", () => {
     assert.deepEqual(compiled.check({ a: "no colour at all", b: "" }), []);
   });
 
-  it("takes draft 07 where it agrees with 2020-12", () => {
+  it("accepts draft 07 where it agrees with 2020-12", () => {
     const $schema = "http://json-schema.org/draft-07/schema#";
     const compiled = compileSchema({
       $schema,

@@ -7,7 +7,7 @@ import { compileSchema } from "./compile-schema.ts";
 import { arbitraryInstance, arbitrarySchema } from "./testing/arbitrary-schema.ts";
 
 // The other implementation applies `unevaluatedProperties` to arrays and is no judge of those two keywords.
-it("agrees with another implementation on random schemas and values, reported or not", () => {
+it("agrees with another implementation on random schemas and values, with and without reporting", () => {
   fc.assert(
     fc.property(
       arbitrarySchema(3),

@@ -25,7 +25,7 @@ function nest(levels: number, wrap: (inner: JsonObject) => JsonObject): JsonObje
 }
 
 describe("references in a hostile schema", () => {
-  it("refuses to fetch", () => {
+  it("rejects references that require a fetch", () => {
     for (const $ref of [
       "http://169.254.169.254/x",
       "https://example.com/a#/b",
@@ -38,13 +38,13 @@ describe("references in a hostile schema", () => {
     refuses({ $id: "https://example.com/a", items: { $ref: "b.json" } }, /nothing is fetched/);
   });
 
-  it("refuses what names nothing", () => {
+  it("rejects references to missing targets", () => {
     for (const $ref of ["#/$defs/none", "#nowhere", "#/properties/a/type", "#/%ZZ", "#/__proto__", "#/constructor"]) {
       refuses({ $ref, properties: { a: { type: "string" } } }, /names no subschema/);
     }
   });
 
-  it("refuses cycles that never descend into the value", () => {
+  it("rejects cycles that never descend into the value", () => {
     refuses({ $ref: "#" }, /without descending/);
     refuses({ $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" }, /without descending/);
     for (const keyword of ["allOf", "anyOf", "oneOf"]) refuses({ [keyword]: [{ $ref: "#" }] }, /without descending/);
@@ -67,19 +67,19 @@ describe("references in a hostile schema", () => {
     }
   });
 
-  it("refuses dynamic and recursive references", () => {
+  it("rejects dynamic and recursive references", () => {
     refuses({ $dynamicRef: "#a", $dynamicAnchor: "a" }, /`\$dynamicRef` is not supported/);
     refuses({ $recursiveRef: "#" }, /`\$recursiveRef` is not supported/);
   });
 
-  it("refuses identifiers that are given twice", () => {
+  it("rejects duplicate identifiers", () => {
     refuses({ $defs: { a: { $anchor: "x" }, b: { $anchor: "x" } } }, /taken/, "duplicate");
     refuses({ $defs: { a: { $id: "x" }, b: { $id: "x" } } }, /taken/, "duplicate");
   });
 });
 
-describe("size of a hostile schema", () => {
-  it("bounds nesting", () => {
+describe("the size of a hostile schema", () => {
+  it("limits nesting", () => {
     refuses(
       nest(SCHEMA_LIMITS.depth + 1, (inner) => ({ items: inner })),
       /nested deeper/,
@@ -91,21 +91,21 @@ describe("size of a hostile schema", () => {
     );
   });
 
-  it("bounds the number of subschemas, values and characters", () => {
+  it("limits the number of subschemas, values and characters", () => {
     const properties = Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`p${index}`, true]));
     refuses({ properties }, /more than 5000 subschemas/);
     refuses({ examples: Array.from({ length: 300_000 }, () => 0) }, /too large/);
     refuses({ description: "x".repeat(3_000_000), properties }, /too large/);
   });
 
-  it("bounds enums, all of them together", () => {
+  it("limits enums, all of them together", () => {
     const values = Array.from({ length: 10_001 }, (_, index) => index);
     refuses({ enum: values }, /more than 10000 enum values/, "max_items");
     refuses({ items: { enum: values.slice(0, 6_000) }, contains: { enum: values.slice(0, 6_000) } }, /enum values/);
     assert.deepEqual(compileSchema({ enum: values.slice(0, 10_000) }).check(9_999), []);
   });
 
-  it("bounds combinators: their branches, their nesting and their product", () => {
+  it("limits combinators: their branches, their nesting and their product", () => {
     refuses({ anyOf: Array.from({ length: 1_001 }, () => true) }, /more than 1000 branches/);
     refuses(
       nest(17, (inner) => ({ allOf: [inner] })),
@@ -119,7 +119,7 @@ describe("size of a hostile schema", () => {
     refuses({ $defs, $ref: "#/$defs/d39" }, /at once|combinators/, "too_complex");
   });
 
-  it("bounds patterns and refuses those without a linear form", () => {
+  it("limits patterns and rejects those without a linear form", () => {
     refuses({ pattern: "a".repeat(1_001) }, /1000 characters/);
     refuses({ pattern: "(a{100}){100}" }, /too large/);
     refuses({ pattern: "x{1000}".repeat(50) }, /too large/);
@@ -158,17 +158,17 @@ describe("keywords of the wrong shape", () => {
     { dependencies: { a: ["b"] } },
   ];
   for (const schema of shapes) {
-    it(`refuses ${JSON.stringify(schema)}`, () => refuses(schema, /must be|not supported/));
+    it(`rejects ${JSON.stringify(schema)}`, () => refuses(schema, /must be|not supported/));
   }
 
-  it("refuses unknown dialects, wherever they are named", () => {
+  it("rejects unknown dialects, wherever they are named", () => {
     for (const $schema of ["http://json-schema.org/draft-04/schema#", "https://example.com/dialect", ""]) {
       refuses({ $schema }, /unknown dialect/, "one_of");
       refuses({ items: { $schema } }, /unknown dialect/, "one_of");
     }
   });
 
-  it("refuses what is not JSON", () => {
+  it("rejects values that are not JSON", () => {
     for (const value of [undefined, 1, "text", null, [], () => true, new Date(), new Map(), Number.NaN])
       refuses(value, /./);
     refuses({ const: Number.POSITIVE_INFINITY }, /not finite/);
@@ -177,7 +177,7 @@ describe("keywords of the wrong shape", () => {
     refuses({ properties: { a: () => true } }, /not JSON/);
   });
 
-  it("refuses descriptions with text that people do not see", () => {
+  it("rejects descriptions with hidden text", () => {
     refuses({ properties: { a: { description: "a number\u{e0041}\u{e0042}" } } }, /invisible/);
     refuses({ title: "safe\u202etxt.exe" }, /invisible/);
   });
@@ -196,7 +196,7 @@ describe("keywords of the wrong shape", () => {
   });
 });
 
-describe("names every object has", () => {
+describe("names of inherited properties", () => {
   const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
   const own = (name: string, value: JsonValue): JsonObject => {
     const parsed = parseJson(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`);
@@ -229,7 +229,7 @@ describe("names every object has", () => {
   });
 });
 
-describe("what a hostile value can cost", () => {
+describe("the cost of a hostile value", () => {
   const tooComplex = (schema: JsonObject, value: JsonValue): void => {
     assert.deepEqual(
       compileSchema(schema)
@@ -244,7 +244,7 @@ describe("what a hostile value can cost", () => {
     return value;
   };
 
-  it("ends a pattern that explodes in a backtracking engine at once", () => {
+  it("evaluates at once a pattern that explodes in a backtracking engine", () => {
     for (const pattern of [
       "^(a+)+$",
       "^(a|a)*$",
@@ -260,7 +260,7 @@ describe("what a hostile value can cost", () => {
     }
   });
 
-  it("ends a recursion that doubles with each level of the value", () => {
+  it("terminates on a recursion that doubles with each level of the value", () => {
     const branch = { properties: { next: { $ref: "#" } } };
     tooComplex({ allOf: [branch, branch] }, deep(60));
     tooComplex(
@@ -275,7 +275,7 @@ describe("what a hostile value can cost", () => {
     tooComplex({ oneOf: [branch, { ...branch, required: ["next"] }] }, deep(60));
   });
 
-  it("ends on values deeper than any parser gives", () => {
+  it("terminates on values deeper than any parser allows", () => {
     tooComplex({ properties: { next: { $ref: "#" } } }, deep(5_000));
     const loop: JsonObject = {};
     loop["next"] = loop;
@@ -283,7 +283,7 @@ describe("what a hostile value can cost", () => {
     tooComplex({ uniqueItems: true }, [deep(2_000)]);
   });
 
-  it("ends on many items times many branches", () => {
+  it("terminates on many items times many branches", () => {
     const anyOf = Array.from({ length: 1_000 }, (_, index) => ({ const: index }));
     tooComplex(
       { items: { anyOf } },
@@ -291,22 +291,22 @@ describe("what a hostile value can cost", () => {
     );
   });
 
-  it("ends on a large text times a large pattern", () => {
+  it("terminates on a large text times a large pattern", () => {
     tooComplex({ pattern: "(a.{50}b|b.{60}a|a.{70}c|c.{80}a)z$" }, "abcz".repeat(50_000));
   });
 
-  it("finds duplicates among many items without comparing each with each", () => {
+  it("finds duplicates among many items without comparing all pairs", () => {
     const items = Array.from({ length: 100_000 }, (_, index) => ({ index }));
     assert.deepEqual(compileSchema({ uniqueItems: true }).check(items), []);
     assert.equal(compileSchema({ uniqueItems: true }).check([...items, { index: 5 }]).length, 1);
   });
 
-  it("refuses every value, and says why, when the schema contradicts itself", () => {
+  it("rejects every value, and says why, when the schema contradicts itself", () => {
     const compiled = compileSchema({ allOf: [{ type: "string" }, { type: "number" }], minLength: 5, maxLength: 2 });
     for (const value of ["abc", 1, null]) assert.notEqual(compiled.check(value).length, 0);
   });
 
-  it("allows other fields where additionalProperties is left out, as the standard says", () => {
+  it("allows other fields where additionalProperties is omitted, as the standard says", () => {
     assert.deepEqual(compileSchema({ properties: { a: { type: "string" } } }).check({ b: 1 }), []);
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { isMultipleOf } from "./multiple-of.ts";
 
-it("compares numbers as the decimals they were written as", () => {
+it("compares numbers by their decimal notation", () => {
   const multiples: [number, number][] = [
     [0.3, 0.1],
     [4.02, 0.01],

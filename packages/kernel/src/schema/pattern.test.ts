@@ -94,7 +94,7 @@ const TEXTS = [
 ];
 
 describe("patterns", () => {
-  it("mean what ECMAScript says, in either engine", () => {
+  it("match as ECMAScript specifies, in either engine", () => {
     for (const source of PATTERNS) {
       const native = new RegExp(source, "u");
       const linear = RE2JS.compile(translatePattern(source).source);
@@ -114,19 +114,19 @@ describe("patterns", () => {
     for (const source of other) assert.equal(translatePattern(source).simple, false, source);
   });
 
-  it("count repetitions inside repetitions before anything is compiled", () => {
+  it("count nested repetitions before anything is compiled", () => {
     for (const source of ["(((a{9}){9}){9}){9}", "(?:(?:a?){40}){40}", "(a{30}b{30}){40}", "(x|y){1000}"]) {
       assert.ok("problem" in compilePattern(source), source);
     }
     for (const source of ["a{1000}", "(ab){300}", "(?:[a-f]{2}:){5}[a-f]{2}"]) compiled(source);
   });
 
-  it("charge more for longer texts and larger patterns", () => {
+  it("cost more for longer texts and larger patterns", () => {
     assert.ok(compiled("(a|b)+c").cost(1_000) > compiled("(a|b)+c").cost(10));
     assert.ok(compiled("(a|b){50}c").cost(100) > compiled("(a|b)+c").cost(100));
   });
 
-  it("say why they are refused", () => {
+  it("are rejected with a reason", () => {
     const reasons: [string, RegExp][] = [
       ["(?=a)", /look-around/],
       ["(?-i:a)", /look-around and modifiers/],

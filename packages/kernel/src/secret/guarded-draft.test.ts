@@ -4,7 +4,7 @@ import { canonicalJsonBytes, parseJson } from "@narthex/contracts";
 import { guardState } from "./guarded-draft.ts";
 import { KnownSecrets } from "./known-secrets.ts";
 
-test("a row keeps its fields where one is the text of a secret, and loses the text everywhere else", () => {
+test("a row keeps field names that equal a secret's text, and loses the text everywhere else", () => {
   const redactors = [{ secrets: ["workspace", "Tok3n-99"], replacement: "[hidden]" }];
   const secrets = new KnownSecrets(redactors, () => new Uint8Array(32));
   const value = canonicalJsonBytes({ workspace: "/a/Tok3n-99", names: { "Tok3n-99": "workspace" } });
@@ -16,7 +16,7 @@ test("a row keeps its fields where one is the text of a secret, and loses the te
   });
 });
 
-test("a row of authority keeps words that are in a file of the vault", () => {
+test("authority rows keep words that also occur in a vault file", () => {
   const secrets = new KnownSecrets([], () => new Uint8Array(32));
   secrets.learn({ secrets: ["/home/ada/project"], replacement: "[from the vault]" });
   const value = canonicalJsonBytes({ workspace: "/home/ada/project" });

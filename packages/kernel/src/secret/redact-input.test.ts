@@ -13,14 +13,14 @@ function recorded(input: JsonValue, redactors: readonly Redactor[]): string {
   return Buffer.from(redacted?.bytes ?? assert.fail("no secret was found")).toString();
 }
 
-test("inputs are recorded apart where a secret is a part of its own replacement", () => {
+test("records different inputs differently where a secret is part of its own replacement", () => {
   const redactors = [secretRedactor("db_password", "password")];
   const [first, second] = ["ls password", "rm -rf password"].map((command) => recorded({ command }, redactors));
   assert.notEqual(first, second);
   assert.doesNotMatch(`${first} ${second}`, /password|rm -rf/);
 });
 
-test("inputs are recorded apart where secrets overlap", () => {
+test("records different inputs differently where secrets overlap", () => {
   const redactors = [secretRedactor("a", "xABCDEFx"), secretRedactor("b", "DEFxGHIJ")];
   const texts = ["xABCDEFx", "xABCDEFxABCDEFx", "xABCDEFxGHIJ", "xABCDEFxxABCDEFx"];
   const forms = texts.map((text) => recorded({ text }, redactors));

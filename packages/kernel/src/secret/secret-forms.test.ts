@@ -7,7 +7,7 @@ const isHidden = (text: string, secret: string): boolean => secretForms(secret).
 const secrets = fc.string({ minLength: 8, maxLength: 60, unit: "grapheme" }).filter((text) => text.isWellFormed());
 
 describe("the forms of a secret", () => {
-  it("are found in base64 whatever stands before and after it", () => {
+  it("are found in base64 whatever surrounds them", () => {
     fc.assert(
       fc.property(secrets, fc.string({ maxLength: 9 }), fc.string({ maxLength: 9 }), (secret, head, tail) => {
         const bytes = Buffer.from(head + secret + tail);
@@ -28,12 +28,12 @@ describe("the forms of a secret", () => {
     );
   });
 
-  it("are found in a key of several lines that is kept in one", () => {
+  it("are found in a multi-line key that is written on one line", () => {
     const key = "-----BEGIN KEY-----\\nMIIEvQ\\n-----END KEY-----";
     assert.ok(isHidden("-----BEGIN KEY-----\nMIIEvQ\n-----END KEY-----\n", key));
   });
 
-  it("leave no empty text, which would be found everywhere", () => {
+  it("include no empty text, which would match everywhere", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (text) => assert.ok(!secretForms(text.toWellFormed()).includes(""))),
     );

@@ -7,7 +7,7 @@ import { logicalTimeMs } from "./logical-time.ts";
 
 const SEED = new Uint8Array(32).fill(5);
 
-test("lengths that are no lengths are refused", () => {
+test("rejects invalid lengths", () => {
   const random = createCallRandom(SEED, 1);
   for (const length of [-1, 0.5, Number.NaN, 1_048_577, Number.POSITIVE_INFINITY]) {
     assert.throws(() => random.bytes(length), { code: "RESOURCE_EXCEEDED" });
@@ -34,7 +34,7 @@ test("the stream of a seed and call number never changes", () => {
   );
 });
 
-test("other seeds and call numbers give other streams", () => {
+test("different seeds and call numbers give different streams", () => {
   const streams = [
     createCallRandom(SEED, 1),
     createCallRandom(SEED, 2),
@@ -44,7 +44,7 @@ test("other seeds and call numbers give other streams", () => {
   assert.equal(new Set(streams).size, streams.length);
 });
 
-test("the stream does not depend on how it is cut, and what was given stays the caller's", () => {
+test("the stream does not depend on the requested lengths, and returned bytes belong to the caller", () => {
   const whole = toHex(createCallRandom(SEED, 9).bytes(2000));
   fc.assert(
     fc.property(fc.array(fc.nat(70), { maxLength: 25 }), (lengths) => {

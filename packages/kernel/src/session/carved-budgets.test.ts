@@ -21,7 +21,7 @@ const remaining = async ({ kernel }: TestKernel, { id }: { readonly id: string }
 const restart = (store: MemoryStore, tools: readonly Tool[]): Promise<TestKernel> =>
   createTestKernel({ tools, store, random: nextRandom() });
 
-test("a child's budget above its parent's rest is refused, whatever the parent's limit was", async () => {
+test("rejects a child's budget above its parent's remaining budget, whatever the parent's limit was", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open({ lease: { budgets: { calls: 10 } } });
   await root.call("echo", 1);
@@ -33,7 +33,7 @@ test("a child's budget above its parent's rest is refused, whatever the parent's
   assert.deepEqual(await remaining(at, root), { calls: 4 });
 });
 
-test("of every dimension what is not named is the parent's whole rest, and what is unlimited stays so", async () => {
+test("an omitted dimension gets the parent's whole remaining budget, and an unlimited one stays unlimited", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const budgets = Object.fromEntries(BUDGET_DIMENSIONS.map((dimension, index) => [dimension, 100 + index]));
   const root = await at.open({ lease: { budgets } });
@@ -50,7 +50,7 @@ test("of every dimension what is not named is the parent's whole rest, and what 
   });
 });
 
-test("delegations at once never carve the same budget", async () => {
+test("concurrent delegations never reserve the same budget", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open({ lease: { budgets: { calls: 10 } } });
   const release = at.store.holdAppends();
@@ -62,7 +62,7 @@ test("delegations at once never carve the same budget", async () => {
   assert.deepEqual(await remaining(at, root), { calls: 1 });
 });
 
-test("a hundred calls at once over several children and their parent never overspend", async () => {
+test("a hundred concurrent calls of several children and their parent never overspend", async () => {
   const counting = createCountingTool();
   const at = await createTestKernel({ tools: [counting.tool] });
   const root = await at.open({ lease: { budgets: { calls: 20 } } });
@@ -81,7 +81,7 @@ test("a hundred calls at once over several children and their parent never overs
   assert.deepEqual(await remaining(at, root), { calls: 0 });
 });
 
-test("what a child did not spend is its parent's again once it is closed, and its ledger says how much", async () => {
+test("closing a child returns its unspent budget to its parent, and its ledger records how much", async () => {
   const store = createMemoryStore();
   const at = await createTestKernel({ tools: [echoTool], store });
   const root = await at.open({ lease: { budgets: { calls: 10, cost_units: 100 } } });
@@ -108,7 +108,7 @@ test("what a child did not spend is its parent's again once it is closed, and it
   assert.deepEqual((await next.kernel.getLease(released.value.parentLeaseId)).childLeaseIds, []);
 });
 
-test("after a restart what was carved is still set aside, and comes back when the child is closed", async () => {
+test("a delegated budget stays reserved after a restart, and is returned when the child is closed", async () => {
   const store = createMemoryStore();
   const at = await createTestKernel({ tools: [echoTool], store });
   const root = await at.open({ lease: { budgets: { calls: 10 } } });
@@ -126,7 +126,7 @@ test("after a restart what was carved is still set aside, and comes back when th
   assert.deepEqual(await remaining(next, root), { calls: 9 });
 });
 
-test("a child whose lease is over gives its rest back by itself, also one that is in the store only", async () => {
+test("an expired child returns its remaining budget by itself, also one that is only in the store", async () => {
   const store = createMemoryStore();
   const at = await createTestKernel({ tools: [echoTool], store });
   const root = await at.open({ lease: { budgets: { calls: 10 } } });
@@ -161,7 +161,7 @@ async function crashBelow(store: MemoryStore) {
   return { root, child, below, next: await restart(store, [createCountingTool().tool]) };
 }
 
-test("a call of a child whose outcome is unknown counts as spent until it is settled, however much has ended above it", async () => {
+test("a child's call with unknown outcome counts as spent until it is settled, whatever sessions above it ended", async () => {
   for (const answer of ["did_not_happen", "happened"] as const) {
     for (const closed of ["neither", "below", "both"] as const) {
       const store = createMemoryStore();
@@ -187,7 +187,7 @@ test("a call of a child whose outcome is unknown counts as spent until it is set
   }
 });
 
-test("closing a session closes first what was split off it, with the calls that run there", async () => {
+test("closing a session first closes its descendants and cancels their calls", async () => {
   const hanging = createCountingTool("count", () => new Promise(() => undefined));
   const at = await createTestKernel({ tools: [hanging.tool] });
   const root = await at.open();
@@ -207,7 +207,7 @@ test("closing a session closes first what was split off it, with the calls that 
   );
 });
 
-test("a delegation that a close overtakes is refused, or closed with its parent", async () => {
+test("a delegation during a close is rejected, or closed with its parent", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   for (let turns = 0; turns < 6; turns++) {
     const root = await at.open({ lease: { budgets: { calls: 5 } } });

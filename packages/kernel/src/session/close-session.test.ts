@@ -35,7 +35,7 @@ function heldFiles(): { readonly files: ContentStore; readonly release: () => vo
   return { files: { ...files, openWriter: () => held.promise.then(() => files.openWriter()) }, release: held.resolve };
 }
 
-test("what is not a session's id is SESSION_UNKNOWN, the keys of its other rows too", async () => {
+test("an invalid session id is SESSION_UNKNOWN, including keys of its other rows", async () => {
   const { open, kernel } = await createTestKernel({ tools: [echoTool] });
   const { id } = await open();
   for (const wrong of ["", "ses_", `${id}/usage`, `${id}/`, id.slice(0, -1), "../x", "x".repeat(10_000)]) {
@@ -44,7 +44,7 @@ test("what is not a session's id is SESSION_UNKNOWN, the keys of its other rows 
   }
 });
 
-test("closing cancels and records what runs, then ends the chain", async () => {
+test("closing cancels and records running calls, then ends the chain", async () => {
   const waiting = createWaitingTool();
   const hanging = createCountingTool("count", () => new Promise(() => undefined));
   const { open, kernel, records, store } = await createTestKernel({ tools: [waiting.tool, hanging.tool] });
@@ -63,7 +63,7 @@ test("closing cancels and records what runs, then ends the chain", async () => {
   await verifyStore(store);
 });
 
-test("a second close resolves no sooner than the first is durable", async () => {
+test("a second close resolves only when the first is durable", async () => {
   const { open, kernel, store } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   const release = store.holdAppends();
@@ -78,7 +78,7 @@ test("a second close resolves no sooner than the first is durable", async () => 
   await second;
 });
 
-test("a call that was still being checked when its session closed does not run, and is recorded before the end", async () => {
+test("a call still being checked when its session closed does not run, and is recorded before the end", async () => {
   for (const tier of ["read_only", "side_effecting"] as const) {
     let runs = 0;
     const tool = defineTool({ name: "tool", description: "Runs.", inputSchema: true, tier, run: () => ++runs });
@@ -98,7 +98,7 @@ test("a call that was still being checked when its session closed does not run, 
   }
 });
 
-test("content that comes in while its session is closed is refused and not logged", async () => {
+test("content uploaded while its session closes is rejected and not logged", async () => {
   const { open, kernel, records, store } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   const more = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ test("five containment violations within a minute quarantine a session; invalid 
   await kernel.close();
 });
 
-test("sessions whose time is over are refused at once and swept away later", async () => {
+test("expired sessions are rejected at once and cleaned up later", async () => {
   const waiting = createWaitingTool();
   const { open, clock, kernel, records } = await createTestKernel({ tools: [echoTool, waiting.tool] });
   const session = await open({ ttlMs: 20 });
@@ -168,7 +168,7 @@ test("sessions whose time is over are refused at once and swept away later", asy
   assert.equal((await kernel.getSession(session.id))?.session.state, "expired");
 });
 
-test("open sessions are listed without those that ended, newest first", async () => {
+test("lists open sessions, newest first", async () => {
   const { open, clock, kernel } = await createTestKernel({ tools: [echoTool], store: createMemoryStore() });
   const sessions = [];
   for (let i = 0; i < 5; i++) {

@@ -28,7 +28,7 @@ async function refusal({ kernel, store }: TestKernel, delegation: Delegation) {
   return assert.fail("it was not refused");
 }
 
-test("a child outside its parent is LEASE_INVALID by every dimension at once, and nothing is written", async () => {
+test("a child that exceeds its parent is LEASE_INVALID with every dimension at once, and nothing is written", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const { token, id } = await at.open({
     lease: {
@@ -67,7 +67,7 @@ test("a child outside its parent is LEASE_INVALID by every dimension at once, an
   assert.deepEqual((await at.kernel.getSession(id))?.budgetRemaining, { calls: 5, stored_bytes: 10 });
 });
 
-test("what is no amount, path, host or pattern is refused before anything is compared", async () => {
+test("rejects an invalid amount, path, host or pattern before any comparison", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const { token, id } = await at.open();
   const wrong: JsonValue[] = [
@@ -111,7 +111,7 @@ test("what is no amount, path, host or pattern is refused before anything is com
   }
 });
 
-test("lists too long to be compared are refused, and quickly", async () => {
+test("rejects lists too long to compare, and quickly", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const { token } = await at.open();
   const names = (count: number, of: string) => Array.from({ length: count }, (_, index) => `${of}${index}`);
@@ -132,7 +132,7 @@ test("lists too long to be compared are refused, and quickly", async () => {
   assert.ok(performance.now() - started < 5000);
 });
 
-test("a working directory outside, another workspace, tenant or user, a short seed and bad labels are all named", async () => {
+test("names a working directory outside, another workspace, tenant or user, a short seed and bad labels at once", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const { token } = await at.open();
   const refused = await refusal(at, {
@@ -162,7 +162,7 @@ test("a working directory outside, another workspace, tenant or user, a short se
   }
 });
 
-test("only an open session with a valid lease delegates: not one that is closed, expired, quarantined, revoked or unknown", async () => {
+test("only an open session with a valid lease delegates: none that is closed, expired, quarantined, revoked or unknown", async () => {
   const violating = defineTool({
     name: "violate",
     description: "Tries to leave.",
@@ -206,7 +206,7 @@ test("only an open session with a valid lease delegates: not one that is closed,
   }
 });
 
-test("a lease is split sixteen deep and no deeper", async () => {
+test("leases can be delegated sixteen levels deep and no deeper", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   let deepest = await at.open();
   for (let depth = 1; depth <= 16; depth++) deepest = await delegate(at, deepest);
@@ -217,7 +217,7 @@ test("a lease is split sixteen deep and no deeper", async () => {
   await verifyStore(at.store);
 });
 
-test("a tree of sessions has a bound, and one that is closed makes room", async () => {
+test("limits the sessions of a tree, and closing one makes room", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open();
   const children = await Promise.all(Array.from({ length: 999 }, () => delegate(at, root)));
@@ -232,7 +232,7 @@ test("a tree of sessions has a bound, and one that is closed makes room", async 
   assert.match((await refusal(next, { token: last.token })).message, /at most 1000 sessions/);
 });
 
-test("rows that make a lease its own ancestor, or another's, open nothing", async () => {
+test("stored rows that make a lease its own or another's ancestor grant nothing", async () => {
   const store = createMemoryStore();
   const first = await createTestKernel({ tools: TOOLS, store });
   const root = await first.open();
@@ -263,7 +263,7 @@ test("rows that make a lease its own ancestor, or another's, open nothing", asyn
   assert.equal(codeOf(await kernel.callInProcess({ token: root.token, tool: "echo", input: 1 })), "success");
 });
 
-test("a session cannot name its child another agent, which rules would take for somebody else; an administrator can", async () => {
+test("a session cannot name its child as another agent, but an administrator can", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open({ agent: "writer" });
   for (const own of [{ token: root.token }, { sessionId: root.id, isOwn: true }]) {
@@ -310,7 +310,7 @@ test("a child is a session of its own: token, chain, agent, directory and seed, 
   await verifyStore(at.store);
 });
 
-test("what is left out is what the parent may delegate and lasts as long as it; handing on is no wider than using", async () => {
+test("a child gets by default what the parent may delegate, for as long, and may delegate no more than it may use", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open({
     lease: { tool_patterns: ["echo", "hash"], capabilities: [IN_WORKSPACE], delegable: { tool_patterns: ["hash"] } },
@@ -326,7 +326,7 @@ test("what is left out is what the parent may delegate and lasts as long as it; 
   assert.deepEqual(refused.fields, ["capabilities", "delegable"]);
 });
 
-test("a parent hands on what it may not use itself, and its child cannot hand on more than it has", async () => {
+test("a parent may delegate more than it may use, and its child may delegate no more than it has", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const dispatcher = await at.open({ lease: { tool_patterns: [], delegable: { tool_patterns: ["echo", "hash"] } } });
   assert.equal(codeOf(await dispatcher.call("echo", 1)), "LEASE_SCOPE");
@@ -337,7 +337,7 @@ test("a parent hands on what it may not use itself, and its child cannot hand on
   assert.deepEqual(refused.fields, ["tool_patterns", "delegable"]);
 });
 
-test("a child has at least its parent's labels, those that come later too, and after a restart", async () => {
+test("a child has at least its parent's labels, including later ones, and after a restart", async () => {
   const store = createMemoryStore();
   const at = await createTestKernel({ tools: TOOLS, store });
   const { kernel } = at;
@@ -363,7 +363,7 @@ test("a child has at least its parent's labels, those that come later too, and a
   assert.deepEqual((await next.kernel.getSession(early.id))?.session.labels, ["own", "untrusted"]);
 });
 
-test("an expired parent gives its children nothing", async () => {
+test("children of an expired parent have no rights", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open({ lease: { ttl_ms: 5000 } });
   const child = await delegate(at, root);

@@ -108,7 +108,7 @@ const ROOT: LeaseRequest = {
   },
 };
 
-test("no sequence of delegations widens anything, and the budgets of a tree never sum up to more than its root's", async () => {
+test("no sequence of delegations widens rights, and the budgets of a tree never exceed its root's", async () => {
   const seen = { granted: 0, refused: 0, calls: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {

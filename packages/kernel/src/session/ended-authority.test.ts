@@ -41,7 +41,7 @@ function upload(sessionId: string, bytes: number, labels: readonly string[] = []
 
 const codeOfFault = (fault: { code: string }): string => fault.code;
 
-test("a call that waited for an abandoned one does not begin under a lease that was revoked meanwhile", async () => {
+test("a call that waited for an abandoned one does not start under a lease revoked meanwhile", async () => {
   const store = createMemoryStore();
   let runs = 0;
   const started = Promise.withResolvers<void>();
@@ -77,7 +77,7 @@ test("a call that waited for an abandoned one does not begin under a lease that 
   assert.equal(runs, 1);
 });
 
-test("content is neither put nor read under a lease whose time is over", async () => {
+test("content is neither put nor read under an expired lease", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const { id } = await at.open({ lease: { ttl_ms: 1000 } });
   const early = upload(id, 1);
@@ -88,7 +88,7 @@ test("content is neither put nor read under a lease whose time is over", async (
   assert.equal(await at.kernel.putContent(upload(id, 2).put).then(() => "stored", codeOfFault), "LEASE_EXPIRED");
 });
 
-test("an upload that ends after its lease was revoked is not stored", async () => {
+test("does not store an upload that ends after its lease was revoked", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const { id } = await at.open();
   const leaseId = (await at.kernel.getSession(id))?.lease.id ?? "";
@@ -100,7 +100,7 @@ test("an upload that ends after its lease was revoked is not stored", async () =
   assert.equal(await putting, "LEASE_REVOKED");
 });
 
-test("a lease that is released during an upload gives its budget back, and leaves no row", async () => {
+test("a lease released during an upload returns its budget and leaves no row", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open({ lease: { budgets: { stored_bytes: 1000 } } });
   const before = (await at.store.listState("leases", "", 100)).length;
@@ -119,7 +119,7 @@ test("a lease that is released during an upload gives its budget back, and leave
   assert.deepEqual(carvings, [], `${before} before`);
 });
 
-test("uploads at once do not bring more labels than a session may carry", async () => {
+test("concurrent uploads cannot exceed a session's limit of labels", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const { id } = await at.open();
   const uploads = Array.from({ length: 20 }, (_, i) =>
@@ -137,7 +137,7 @@ test("uploads at once do not bring more labels than a session may carry", async 
   assert.equal((await at.kernel.getSession(id))?.session.labels.length, 64);
 });
 
-test("an outcome that is settled late does not bring back what its parent has spent since", async () => {
+test("a late settlement does not return budget that the parent has spent since", async () => {
   const store = createMemoryStore();
   const hanging = createCountingTool("count", () => new Promise(() => undefined));
   const tools = [hanging.tool, echoTool];
@@ -169,7 +169,7 @@ test("an outcome that is settled late does not bring back what its parent has sp
   await first.kernel.close({ graceMs: 0 }).catch(() => undefined);
 });
 
-test("an answer under way when its session is closed leaves nothing standing", async () => {
+test("an approval in progress when its session closes leaves no standing approval", async () => {
   const store = createMemoryStore();
   const policy = permitAll([echoTool], "human");
   const at = await createTestKernel({ tools: [echoTool], store, policy, settings: { approvalWaitMs: 1 } });
@@ -187,7 +187,7 @@ test("an answer under way when its session is closed leaves nothing standing", a
   assert.deepEqual(await store.listState("approvals", "", 10), []);
 });
 
-test("answers for a session whose time ran out while no kernel was there are gone soon after the next start", async () => {
+test("approvals of a session that expired while no kernel ran are removed soon after the next start", async () => {
   const store = createMemoryStore();
   const clock = createTestClock();
   const policy = permitAll([echoTool], "human");
@@ -202,7 +202,7 @@ test("answers for a session whose time ran out while no kernel was there are gon
   while (next.kernel.listApprovals().standing.length > 0) await setImmediate();
 });
 
-test("a no that nobody came for takes no question's place", async () => {
+test("an uncollected denial does not count as a pending request", async () => {
   const policy = permitAll([echoTool], "human");
   const at = await createTestKernel({ tools: [echoTool], policy, settings: { approvalWaitMs: 1 } });
   at.kernel.openApprovalDoor();

@@ -22,7 +22,7 @@ async function refusal({ kernel, store }: LabelledKernel, attempt: Promise<unkno
   return assert.fail("it was not refused");
 }
 
-test("what is no label is none in opening, in delegation and on content alike", async () => {
+test("opening, delegation and content reject the same invalid labels", async () => {
   const at = await createLabelledKernel();
   const { token, id } = await at.open();
   const hostile: readonly (readonly [readonly string[], readonly string[]])[] = [
@@ -48,7 +48,7 @@ test("what is no label is none in opening, in delegation and on content alike", 
   assert.deepEqual(await at.labelsOf(id), []);
 });
 
-test("delegation is no way to carry more labels than a session may", async () => {
+test("delegation cannot exceed a session's limit of labels", async () => {
   const at = await createLabelledKernel();
   let deepest: { readonly token: string } = await at.open();
   for (const from of [0, 16, 32, 48]) deepest = await delegate(at, deepest, { labels: many(16, from) });
@@ -58,7 +58,7 @@ test("delegation is no way to carry more labels than a session may", async () =>
   await delegate(at, deepest, { labels: ["label-3"] });
 });
 
-test("a session opened with labels has them in all it makes, in its children, in its ledger and after a restart", async () => {
+test("a session opened with labels has them on all it makes, in its children, in its ledger and after a restart", async () => {
   const [store, contentStore] = [createMemoryStore(), createMemoryContentStore()];
   const at = await createLabelledKernel({ store, contentStore });
   const session = await at.open({ labels: ["untrusted", "secret", "secret"] });
@@ -79,7 +79,7 @@ test("a session opened with labels has them in all it makes, in its children, in
   await verifyStore(store, contentStore);
 });
 
-test("nothing is opened for content that the parent may not name, whatever else it is granted with", async () => {
+test("rejects a delegation with content that the parent may not name, whatever else it grants", async () => {
   const at = await createLabelledKernel();
   const parent = await at.open();
   const child = await delegate(at, parent);
@@ -97,7 +97,7 @@ test("nothing is opened for content that the parent may not name, whatever else 
   assert.deepEqual(await attempt(parent.token, ...tooMany), { code: "INVALID_INPUT", fields: ["content_hashes"] });
 });
 
-test("a child may name from its first call on what it was granted, with its labels, and hand it on; nobody else may", async () => {
+test("a child can name granted content, with its labels, from its first call and delegate it; others cannot", async () => {
   const [store, contentStore] = [createMemoryStore(), createMemoryContentStore()];
   const at = await createLabelledKernel({ store, contentStore });
   const parent = await at.open();
@@ -130,7 +130,7 @@ test("a child may name from its first call on what it was granted, with its labe
   await verifyStore(store, contentStore);
 });
 
-test("a workspace that was handed over is named so in the record that opens its session, and only there", async () => {
+test("a handed-over workspace is recorded as such only in the record that opens its session", async () => {
   const handed: string[] = [];
   const at = await createLabelledKernel({
     adoptWorkspace: async (workspace) => workspace === "/of-root" && handed.push(workspace) > 0,

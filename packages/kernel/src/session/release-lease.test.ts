@@ -22,7 +22,7 @@ async function refusal({ kernel, store }: TestKernel, release: LeaseRelease) {
   return assert.fail("it was not refused");
 }
 
-test("a lease of others, of one's own line above, one that is over and none at all are LEASE_NOT_FOUND, in the same words", async () => {
+test("another session's, an ancestor's, an ended and a missing lease are LEASE_NOT_FOUND, with the same message", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open({ lease: { budgets: { calls: 20 } } });
   const rootLease = (await at.kernel.getSession(root.id))?.lease.id ?? assert.fail();
@@ -47,7 +47,7 @@ test("a lease of others, of one's own line above, one that is over and none at a
   }
 });
 
-test("a session does not release its own lease, nor anything by a token that is not one or under a lease that was revoked", async () => {
+test("a session cannot release its own lease, or any lease by an invalid token or under a revoked lease", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open();
   const child = await delegate(at, root);
@@ -63,7 +63,7 @@ test("a session does not release its own lease, nor anything by a token that is 
   assert.equal((await refusal(at, { ...release, token: child.token })).code, "SESSION_CLOSED");
 });
 
-test("a released lease is over with all below it, what runs there is cancelled, and its rest comes back once", async () => {
+test("releasing a lease ends all leases below it, cancels their calls and returns the remaining budget once", async () => {
   const waiting = createWaitingTool();
   const at = await createTestKernel({ tools: [echoTool, waiting.tool] });
   const root = await at.open({ lease: { budgets: { calls: 20, cost_units: 100 } } });
@@ -90,7 +90,7 @@ test("a released lease is over with all below it, what runs there is cancelled, 
   await verifyStore(at.store);
 });
 
-test("an ancestor at any depth releases a lease, after a restart too, and what is back is told of every limit and no other", async () => {
+test("an ancestor at any depth releases a lease, also after a restart, and gets the returned amount of every limit", async () => {
   const store = createMemoryStore();
   const before = await createTestKernel({ tools: TOOLS, store });
   const root = await before.open({ lease: { budgets: { calls: 5 } } });
@@ -108,7 +108,7 @@ test("an ancestor at any depth releases a lease, after a restart too, and what i
   await verifyStore(store);
 });
 
-test("what a call with an unknown outcome had set aside does not come back with its lease", async () => {
+test("the reservation of a call with unknown outcome is not returned with its lease", async () => {
   const hang = Promise.withResolvers<null>();
   const hanging = defineTool({
     name: "hang",

@@ -17,7 +17,7 @@ mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
 const WHY = { reason: "the work is over", by: "ann" };
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("a lease that nobody holds is LEASE_NOT_FOUND, the keys of other rows too", async () => {
+test("an unknown lease is LEASE_NOT_FOUND, including keys of other rows", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open();
   const child = await delegate(at, root);
@@ -29,7 +29,7 @@ test("a lease that nobody holds is LEASE_NOT_FOUND, the keys of other rows too",
   assert.equal(codeOf(await child.call("echo", 1)), "success");
 });
 
-test("with a lease all its children are revoked at once, what runs under them is cancelled, and the rest goes on", async () => {
+test("revoking a lease revokes all its children at once and cancels their calls, and other leases continue", async () => {
   const waiting = createWaitingTool();
   const hanging = createCountingTool("count", () => new Promise(() => undefined));
   const at = await createTestKernel({ tools: [waiting.tool, hanging.tool, echoTool] });
@@ -59,7 +59,7 @@ test("with a lease all its children are revoked at once, what runs under them is
   assert.deepEqual(states, ["revoked", "revoked", "active"]);
 });
 
-test("a revocation is in the ledger of each session once, with who and why, however often it is asked for", async () => {
+test("a revocation is recorded once in each session's ledger, with who and why, even if it is repeated", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open();
   const child = await delegate(at, root);
@@ -76,7 +76,7 @@ test("a revocation is in the ledger of each session once, with who and why, howe
   ]);
 });
 
-test("after a restart what was revoked still is, and children that are in the store only are found", async () => {
+test("revoked leases stay revoked after a restart, and children that are only in the store are found", async () => {
   const store = createMemoryStore();
   const first = await createTestKernel({ tools: [echoTool], store });
   const root = await first.open();
@@ -92,7 +92,7 @@ test("after a restart what was revoked still is, and children that are in the st
   assert.equal((await third.kernel.getLease(below.leaseId)).lease.revoked, true);
 });
 
-test("a kernel that dies in the middle of a revocation has revoked what comes from the first lease written", async () => {
+test("a kernel that dies during a revocation has revoked everything below the first lease written", async () => {
   const store = createMemoryStore();
   const first = await createTestKernel({ tools: [echoTool], store });
   const root = await first.open();
@@ -117,7 +117,7 @@ async function revokedRow(store: ReturnType<typeof createMemoryStore>, leaseId: 
   return row !== undefined && (JSON.parse(Buffer.from(row).toString()) as { revoked: boolean }).revoked;
 }
 
-test("nothing is put or read any more under a revoked lease", async () => {
+test("content can be neither put nor read under a revoked lease", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open();
   const child = await delegate(at, root);
@@ -131,7 +131,7 @@ test("nothing is put or read any more under a revoked lease", async () => {
   await assert.rejects(at.kernel.getContent(child.id, hash, 0, 10), { code: "LEASE_REVOKED" });
 });
 
-test("a person is no longer asked about calls of a revoked lease, and a yes that comes later runs nothing", async () => {
+test("a revoked lease withdraws its approval requests, and a later approval runs nothing", async () => {
   const counting = createCountingTool();
   const asked = Promise.withResolvers<AbortSignal>();
   const approver: Approver = {

@@ -10,7 +10,7 @@ const SHORT_MS = 20;
 const messageOf = ({ response: { result } }: CallResult): string =>
   result.case === "error" ? result.value.message : `no error: ${result.case}`;
 
-test("a running call is cancelled when its lease ends, though its session goes on", async () => {
+test("cancels a running call when its lease ends, even if its session continues", async () => {
   const waiting = createWaitingTool();
   const { open, clock, kernel } = await createTestKernel({ tools: [echoTool, waiting.tool] });
   const session = await open({ lease: { ttl_ms: SHORT_MS } });
@@ -34,7 +34,7 @@ test("a running call is cancelled when its lease ends, though its session goes o
   await kernel.close();
 });
 
-test("a running call is cancelled when its session's time is over", async () => {
+test("cancels a running call when its session expires", async () => {
   const waiting = createWaitingTool();
   const { open, clock, kernel } = await createTestKernel({ tools: [waiting.tool] });
   const session = await open({ ttlMs: SHORT_MS, lease: { ttl_ms: 60_000 } });
@@ -45,7 +45,7 @@ test("a running call is cancelled when its session's time is over", async () => 
   await kernel.close();
 });
 
-test("a child's running call is cancelled when the lease ends that it was split off", async () => {
+test("cancels a child's running call when its parent's lease ends", async () => {
   const waiting = createWaitingTool();
   const { open, clock, kernel } = await createTestKernel({ tools: [waiting.tool] });
   const parent = await open({ lease: { ttl_ms: SHORT_MS } });
@@ -57,7 +57,7 @@ test("a child's running call is cancelled when the lease ends that it was split 
   await kernel.close();
 });
 
-test("a call is told no more time than its lease has left", async () => {
+test("limits a call's reported time to what its lease has left", async () => {
   const seen: number[] = [];
   const tool = { ...echoTool, name: "look", determinism: "nondeterministic" as const };
   const { open, kernel } = await createTestKernel({

@@ -27,7 +27,7 @@ const SESSION: Session = {
 };
 
 describe("a stored session", () => {
-  test("that lost, gained or damaged anything is refused", () => {
+  test("is rejected if anything was lost, added or damaged", () => {
     const json = sessionToJson(SESSION);
     for (const key of Object.keys(json)) {
       const { [key]: _, ...rest } = json;
@@ -42,7 +42,7 @@ describe("a stored session", () => {
     assert.throws(() => sessionFromJson([]), { code: "STORE_UNAVAILABLE" });
   });
 
-  test("reads back the same, and never holds the token", () => {
+  test("reads back unchanged, and never holds the token", () => {
     for (const session of [SESSION, { ...SESSION, parentSessionId: "ses_parent", state: "quarantined" as const }]) {
       const text = canonicalJson(sessionToJson(session));
       assert.deepEqual(sessionFromJson(parseJson(text)), session);
@@ -58,7 +58,7 @@ describe("a session's state", () => {
     assert.equal(sessionStateAt(SESSION, Number.NaN), "expired");
   });
 
-  test("that is not open stays what it is", () => {
+  test("is not changed by expiry once it is no longer open", () => {
     for (const state of ["closed", "expired", "quarantined"] as const) {
       assert.equal(sessionStateAt({ ...SESSION, state }, 0), state);
       assert.equal(sessionStateAt({ ...SESSION, state }, 1000), state);
@@ -66,7 +66,7 @@ describe("a session's state", () => {
   });
 });
 
-test("only the session's own token is its token", () => {
+test("accepts only the session's own token", () => {
   const other = createToken(SESSION.id, (length) => new Uint8Array(length).fill(8));
   for (const token of [
     "",

@@ -7,7 +7,7 @@ const settings = { maxStoredBytes: 10_000 };
 /** 2,500 bytes as JSON, which count as input and as result. */
 const text = "x".repeat(2498);
 
-test("sessions of one tree share what they may store, and another tree does not", async () => {
+test("sessions of one tree share their storage limit, and another tree does not", async () => {
   const at = await createTestKernel({ tools: [echoTool], settings });
   const [root, other] = [await at.open(), await at.open()];
   const child = await delegate(at, root, { lease: {} });
@@ -20,7 +20,7 @@ test("sessions of one tree share what they may store, and another tree does not"
   await at.kernel.close();
 });
 
-test("a result that would exceed what a session may store is refused, and so is content that is put", async () => {
+test("rejects a result or uploaded content that exceeds a session's storage limit", async () => {
   const at = await createTestKernel({ tools: [{ ...echoTool, run: () => "y".repeat(20_000) }], settings });
   const session = await at.open();
   assert.equal(codeOf(await session.call("echo", 1)), "RESOURCE_EXCEEDED");
@@ -33,7 +33,7 @@ test("a result that would exceed what a session may store is refused, and so is 
   await at.kernel.close();
 });
 
-test("what a session has stored counts after a restart, and what ended children stored does too", async () => {
+test("stored bytes of a session and of its ended children still count after a restart", async () => {
   const store = createMemoryStore();
   const tools = [{ ...echoTool, run: () => "y".repeat(4000) }];
   const at = await createTestKernel({ tools, settings, store });

@@ -7,7 +7,7 @@ function problemsOf(options: Partial<OpenSessionOptions>): string[] {
   return validateOpenOptions({ workspace: "/project", ...options }).map(({ field, rule }) => `${field} ${rule}`);
 }
 
-test("everything wrong is named at once", () => {
+test("names every problem at once", () => {
   assert.deepEqual(
     problemsOf({
       workspace: "work",
@@ -30,7 +30,7 @@ test("everything wrong is named at once", () => {
   );
 });
 
-test("a workspace is an absolute, normal path below the root", () => {
+test("requires a workspace that is an absolute, normalised path below the root", () => {
   for (const workspace of [
     "",
     "/",
@@ -46,20 +46,20 @@ test("a workspace is an absolute, normal path below the root", () => {
   }
 });
 
-test("the working directory lies in the workspace", () => {
+test("requires a working directory inside the workspace", () => {
   assert.deepEqual(problemsOf({ workingDirectory: "/workshop" }), ["working_directory no_traversal"]);
   assert.deepEqual(problemsOf({ workingDirectory: "/project" }), []);
   assert.deepEqual(problemsOf({ workingDirectory: "/project/src" }), []);
 });
 
-test("times to live are whole and at most a year", () => {
+test("requires whole times to live of at most a year", () => {
   for (const ttlMs of [-1, 0.5, Number.NaN, 366 * 24 * 3_600_000]) {
     assert.deepEqual(problemsOf({ ttlMs }), ["ttl_ms range"]);
   }
   assert.deepEqual(problemsOf({ ttlMs: 1 }), []);
 });
 
-test("names count characters, not code units", () => {
+test("counts the characters of names, not code units", () => {
   assert.deepEqual(problemsOf({ agent: "🤖".repeat(256), seed: new Uint8Array(32) }), []);
   assert.deepEqual(problemsOf({ agent: "🤖".repeat(257) }), ["agent max_length"]);
 });

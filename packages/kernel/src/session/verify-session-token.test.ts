@@ -19,7 +19,7 @@ function watched(tokenHash: Uint8Array): { readonly session: Session; readonly l
   return { session: { tokenHash: hash } as Session, looked: () => looked };
 }
 
-test("a token is compared to its end wherever it differs, so that time tells nothing of the stored hash", () => {
+test("compares every byte of a token, so that timing reveals nothing of the stored hash", () => {
   const right = watched(hashToken(TOKEN));
   assert.equal(verifySessionToken(TOKEN, right.session), true);
   assert.equal(right.looked(), 32);

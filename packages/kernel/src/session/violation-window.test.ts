@@ -3,14 +3,14 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { createViolationWindow, DEFAULT_VIOLATION_WINDOW, isContainmentViolation } from "./violation-window.ts";
 
-test("invalid input and refusals are no containment violations", () => {
+test("invalid input and refusals are not containment violations", () => {
   for (const code of ["INVALID_INPUT", "INVALID_REQUEST", "NO_MATCHING_RULE", "TIMEOUT", "EXECUTION_FAILED", ""]) {
     assert.equal(isContainmentViolation(code), false);
   }
   assert.equal(isContainmentViolation("UNDECLARED_EFFECT"), true);
 });
 
-test("four within a minute, or five over more, do not reach the limit", () => {
+test("four violations within a minute, or five over a longer time, stay below the limit", () => {
   const four = createViolationWindow(DEFAULT_VIOLATION_WINDOW);
   assert.deepEqual(
     [0, 1, 2, 3].map((moment) => four.note(moment)),
@@ -23,7 +23,7 @@ test("four within a minute, or five over more, do not reach the limit", () => {
   );
 });
 
-test("the fifth within a minute reaches it, for good", () => {
+test("the fifth violation within a minute reaches the limit, for good", () => {
   const window = createViolationWindow(DEFAULT_VIOLATION_WINDOW);
   assert.deepEqual(
     [0, 1, 2, 3, 60_000].map((moment) => window.note(moment)),
@@ -32,7 +32,7 @@ test("the fifth within a minute reaches it, for good", () => {
   assert.equal(window.note(10_000_000), true);
 });
 
-test("it is reached exactly when some window holds the limit", () => {
+test("reaches the limit exactly when some window holds that many violations", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(40), { maxLength: 20 }), fc.integer({ min: 1, max: 5 }), (gaps, limit) => {
       const window = createViolationWindow({ limit, windowMs: 60 });

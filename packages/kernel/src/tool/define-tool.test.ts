@@ -9,7 +9,7 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 
 const same = <A, B>(_equal: Same<A, B>): void => {};
 
 describe("defineTool", () => {
-  it("refuses a refinement, which is code and not schema", () => {
+  it("rejects a refinement, which is code and not schema", () => {
     const inputSchema = Type.Refine(Type.String(), () => false);
     assert.throws(
       () => defineTool({ name: "t", description: "d", inputSchema, run: () => null }),
@@ -17,7 +17,7 @@ describe("defineTool", () => {
     );
   });
 
-  it("refuses at compile time what the schemas do not promise", () => {
+  it("rejects at compile time properties that the schemas do not declare", () => {
     defineTool({
       name: "t",
       description: "d",
@@ -86,7 +86,7 @@ describe("defineTool", () => {
     defineTool({ name: "t", description: "d", inputSchema: schema, run: (input) => input.n + 1 });
   });
 
-  it("takes any JSON where the schema says nothing", () => {
+  it("accepts any JSON where the schema says nothing", () => {
     same<SchemaOutput<true>, JsonValue>(true);
     same<SchemaOutput<ReturnType<typeof Type.Unknown>>, JsonValue>(true);
     same<SchemaOutput<ReturnType<typeof Type.Any>>, JsonValue>(true);
@@ -103,7 +103,7 @@ describe("defineTool", () => {
     same<OutputOf<"json", ReturnType<typeof Type.String>>, string>(true);
   });
 
-  it("fills in what its author left out, claiming as little as possible", () => {
+  it("fills in omitted properties with the fewest claims", () => {
     const tool = defineTool({ name: "t", description: "d", inputSchema: true, run: () => null });
     assert.deepEqual(
       { ...tool, run: undefined },
@@ -128,7 +128,7 @@ describe("defineTool", () => {
     );
   });
 
-  it("normalises by the kind of result unless the tool brings a rule", () => {
+  it("normalises by the kind of result unless the tool has its own rule", () => {
     const rule = (resultType: "json" | "object" | "array" | "string" | "binary" | "stream") =>
       defineTool({ name: "t", description: "d", inputSchema: true, resultType, run: () => assert.fail() }).normalise;
     assert.deepEqual(

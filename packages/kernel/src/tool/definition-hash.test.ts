@@ -47,11 +47,11 @@ describe("a tool's definition", () => {
     assert.doesNotThrow(() => canonicalJson(describeTool(tool)));
   });
 
-  it("has a hash that never moves", () => {
+  it("has a fixed hash", () => {
     assert.equal(toHex(definitionHash(tool)), "bb78e07d9c9b347045dc3d060b2cd5cc4ed1bb741db78a56c2bc0fb96e955289");
   });
 
-  it("has the same hash however effects and capabilities were ordered", () => {
+  it("has the same hash in any order of effects and capabilities", () => {
     const reordered = { ...tool, effects: [...tool.effects].reverse(), capabilities: [...tool.capabilities].reverse() };
     assert.ok(equalBytes(definitionHash(reordered), definitionHash(tool)));
   });

@@ -27,7 +27,7 @@ function broken(changes: Record<string, unknown>): string[] {
 const effectful = { tier: "side_effecting", determinism: "external" };
 const fsRead = { kind: "fs_read", prefixes: [] };
 
-describe("a declaration that contradicts itself", () => {
+describe("a contradictory declaration", () => {
   const cases: [string, Record<string, unknown>, string[]][] = [
     ["no name", { name: "" }, ["name format"]],
     ["a name with capitals", { name: "Echo" }, ["name format"]],
@@ -36,7 +36,7 @@ describe("a declaration that contradicts itself", () => {
     ["a name of dots", { name: ".." }, ["name format"]],
     ["a name of 65 characters", { name: "a".repeat(65) }, ["name format"]],
     ["a name with a trailing line end", { name: "echo\n" }, ["name format"]],
-    ["a version that is none", { version: "1.0" }, ["version format"]],
+    ["an invalid version", { version: "1.0" }, ["version format"]],
     ["build metadata", { version: "1.0.0+x" }, ["version format"]],
     ["no description", { description: " \n" }, ["description required"]],
     ["a description too long", { description: "x".repeat(16_385) }, ["description max_length"]],
@@ -122,7 +122,7 @@ describe("a declaration that contradicts itself", () => {
       ["capabilities[0].prefix unknown_field", "capabilities[0].prefixes required"],
     ],
     ["a scope that is no list", { capabilities: [{ kind: "exec", names: "ls" }] }, ["capabilities[0].names format"]],
-    ["a kind that nobody knows", { capabilities: [{ kind: "root" }] }, ["capabilities[0].kind one_of"]],
+    ["an unknown kind", { capabilities: [{ kind: "root" }] }, ["capabilities[0].kind one_of"]],
     ["redactors that are no list", { redactors: { secrets: ["a"] } }, ["redactors type"]],
     [
       "a redactor that is none",
@@ -140,11 +140,11 @@ describe("a declaration that contradicts itself", () => {
     ["no input schema", { inputSchema: undefined }, ["inputSchema# type"]],
   ];
   for (const [name, changes, expected] of cases) {
-    it(`is refused: ${name}`, () => assert.deepEqual(broken(changes), expected));
+    it(`is rejected: ${name}`, () => assert.deepEqual(broken(changes), expected));
   }
 
   for (const effect of ["net_write", "fs_write", "db_write", "inference", "artifact"]) {
-    it(`is refused: read_only with the effect ${effect}`, () => {
+    it(`is rejected: read_only with the effect ${effect}`, () => {
       assert.ok(broken({ determinism: "external", effects: [effect] }).includes("tier exclusive"));
     });
   }
@@ -162,7 +162,7 @@ describe("a declaration that contradicts itself", () => {
     ["artifact", { kind: "artifact", names: ["*"] }],
   ];
   for (const [effect, capability] of rights) {
-    it(`is refused: the effect ${effect} without the right to it`, () => {
+    it(`is rejected: the effect ${effect} without its capability`, () => {
       assert.deepEqual(broken({ ...effectful, effects: [effect] }), ["capabilities required"]);
       assert.deepEqual(broken({ ...effectful, effects: [effect], capabilities: [{ kind: "clock" }] }), [
         "capabilities required",
@@ -171,7 +171,7 @@ describe("a declaration that contradicts itself", () => {
     });
   }
 
-  it("is told everything at once", () => {
+  it("is rejected with every problem at once", () => {
     const changes = { name: "X", description: "", price: -1, effects: ["fs_write"], inputSchema: { type: "x" } };
     assert.deepEqual(broken(changes), [
       "name format",
@@ -184,14 +184,14 @@ describe("a declaration that contradicts itself", () => {
     ]);
   });
 
-  it("is told every bound above its ceiling", () => {
+  it("is rejected with every bound above its ceiling", () => {
     const bounds = Object.fromEntries(Object.entries(BOUND_CEILINGS).map(([name, ceiling]) => [name, ceiling + 1]));
     assert.equal(broken({ source: "wasm", isolation: "wasm", bounds }).length, Object.keys(BOUND_CEILINGS).length);
     const most = { ...BOUND_CEILINGS };
     assert.deepEqual(broken({ source: "wasm", isolation: "wasm", bounds: most }), []);
   });
 
-  it("survives a tool that is no tool at all", () => {
+  it("is rejected without a crash if it is not a tool at all", () => {
     for (const nothing of [{}, { name: 1, effects: 1, capabilities: 1, bounds: 1, redactors: [] }]) {
       assert.throws(
         () => checkDeclaration(nothing as unknown as Tool),
@@ -201,8 +201,8 @@ describe("a declaration that contradicts itself", () => {
   });
 });
 
-describe("a sound declaration", () => {
-  it("reads with a process: git STATUS is one", () => {
+describe("a valid declaration", () => {
+  it("may be read_only and start a process, like git STATUS", () => {
     const changes = {
       source: "builtin",
       isolation: "process",

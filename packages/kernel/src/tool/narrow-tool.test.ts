@@ -27,7 +27,7 @@ describe("narrowFor", () => {
     ["keeps an effect in a pure call", { effects: ["process_spawn"], determinism: "pure" }],
   ];
   for (const [name, narrowing] of widening) {
-    it(`refuses a narrowing that ${name}`, () => {
+    it(`rejects a narrowing that ${name}`, () => {
       assert.throws(
         () =>
           narrowTool(
@@ -40,7 +40,7 @@ describe("narrowFor", () => {
     });
   }
 
-  it("turns a narrowing that throws into a fault, without its text", () => {
+  it("reports a narrowing that throws as a fault, without its text", () => {
     assert.throws(
       () =>
         narrowTool(
@@ -53,7 +53,7 @@ describe("narrowFor", () => {
     );
   });
 
-  it("is the declared maximum where the tool has nothing to say", () => {
+  it("is the declared maximum if the tool has no narrowing", () => {
     const expected = {
       effects: ["process_spawn", "fs_write", "net_write"],
       tier: "side_effecting",
@@ -79,7 +79,7 @@ describe("narrowFor", () => {
     );
   });
 
-  it("takes away what these arguments do not need", () => {
+  it("removes what these arguments do not need", () => {
     assert.deepEqual(
       narrowTool(
         git(() => ({ effects: ["process_spawn"], tier: "read_only" })),
@@ -103,7 +103,7 @@ describe("narrowFor", () => {
     );
   });
 
-  it("asks for less time, and says so where it asks for more", () => {
+  it("shortens the time-out, and rejects a longer one", () => {
     const asking = (timeoutMs: number) =>
       narrowTool(
         git(() => ({ timeoutMs })),
@@ -120,7 +120,7 @@ describe("narrowFor", () => {
     assert.deepEqual(boundExcess, { bound: "timeout_ms", asked: 30_001, most: 30_000 });
   });
 
-  it("goes by a name that the tool declared", () => {
+  it("accepts only an action that the tool declared", () => {
     const named = (action: string) =>
       narrowTool({ ...git(), actions: ["git_push"], action: () => action }, null).action;
     assert.equal(named("git_push"), "git_push");

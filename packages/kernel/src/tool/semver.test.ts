@@ -9,7 +9,7 @@ function version(text: string): Semver {
 }
 
 describe("semver", () => {
-  it("refuses everything that is not exactly a version", () => {
+  it("rejects everything that is not exactly a version", () => {
     const refused = [
       "",
       "1",
@@ -37,7 +37,7 @@ describe("semver", () => {
     for (const text of refused) assert.equal(parseSemver(text), undefined, JSON.stringify(text));
   });
 
-  it("takes versions apart", () => {
+  it("parses versions into their parts", () => {
     assert.deepEqual(parseSemver("1.2.3-rc.1.x-y+build.5"), {
       major: 1,
       minor: 2,

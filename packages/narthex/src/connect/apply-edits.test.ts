@@ -26,7 +26,7 @@ function roundTrip(text: string, edits: readonly ConfigurationEdit[]): string {
 }
 
 describe("applyEdits", () => {
-  it("refuses what stands in the way, with its place", () => {
+  it("rejects a conflicting value, with its position", () => {
     for (const [text, at] of [
       ["[]", 0],
       ['{"servers": []}', 12],
@@ -78,23 +78,23 @@ describe("applyEdits", () => {
     );
   });
 
-  it("stays on one line where the file does", () => {
+  it("keeps a file on one line if it was", () => {
     assert.equal(
       roundTrip('{"servers": {"a": 1}, "permissions": {"deny": ["x"]}}', [server(true), denied("y")]),
       '{"servers": {"a": 1, "narthex": true}, "permissions": {"deny": ["x", "y"]}}',
     );
   });
 
-  it("keeps a comment in what is empty", () => {
+  it("keeps a comment in an empty object", () => {
     const edited = roundTrip('{\n  "servers": {\n    // none yet\n  }\n}\n', [server(1)]);
     assert.ok(edited.includes("// none yet\n"));
   });
 
-  it("puts back the very text of what it replaced", () => {
+  it("restores the exact text that it replaced", () => {
     roundTrip('{ "servers": { "narthex" : "old" } }', [server({ a: [] })]);
   });
 
-  it("takes the place of what an earlier version wrote", () => {
+  it("replaces the entries of an earlier version", () => {
     const hook: ConfigurationEdit = {
       kind: "element",
       at: ["hooks"],
@@ -105,7 +105,7 @@ describe("applyEdits", () => {
     assert.deepEqual(valueOf(parseJsonc(text)), { hooks: ["theirs", "ours 2"] });
   });
 
-  it("adds to any file, loses nothing, and can be taken back to the byte", () => {
+  it("adds to any file, loses nothing, and can be reverted to the byte", () => {
     const key = fc.constantFrom("servers", "permissions", "deny", "x", "a b", "\u202e");
     const json = fc.letrec<{ readonly value: JsonValue }>((tie) => ({
       value: fc.oneof(
@@ -140,7 +140,7 @@ describe("applyEdits", () => {
 });
 
 describe("takeBack", () => {
-  it("leaves what was changed since, and says so", () => {
+  it("keeps later changes, and reports them", () => {
     const { text, applied } = applyEdits("{}\n", [server({ command: "n" }), denied("Bash")]);
     const changed = text.replace('"n"', '"mine"').replace('"Bash"', '"Bash", "WebFetch"');
     const taken = revertEdits(changed, applied);
@@ -151,12 +151,12 @@ describe("takeBack", () => {
     assert.deepEqual(taken.conflicts, ["servers.narthex"]);
   });
 
-  it("does not mind that somebody took it out already", () => {
+  it("accepts that an edit was already reverted by hand", () => {
     const { applied } = applyEdits("{}\n", [server({ command: "n" }), denied("Bash")]);
     assert.deepEqual(revertEdits('{ "mine": 1 }', applied), { text: '{ "mine": 1 }', conflicts: [] });
   });
 
-  it("keeps a comment that somebody wrote into what was made for narthex", () => {
+  it("keeps a comment that was added by hand to generated lines", () => {
     const { text, applied } = applyEdits("{}\n", [denied("Bash")]);
     const taken = revertEdits(text.replace('"Bash"', '"Bash" // no shell'), applied).text;
     assert.ok(taken.includes("// no shell"), taken);

@@ -85,7 +85,7 @@ describe("connecting a client", () => {
       assert.equal(await readFile(outside, "utf8"), "{}");
     });
 
-    it("a directory behind such a link, however it is spelled", async () => {
+    it("a directory behind such a link, in any spelling", async () => {
       await mkdir(join(root, "repository-other"));
       for (const target of ["../repository-other", root, "..", "."]) {
         await symlink(target, path(".claude"));
@@ -95,12 +95,12 @@ describe("connecting a client", () => {
       assert.deepEqual(await readdir(join(root, "repository-other")), []);
     });
 
-    it("a link that leads nowhere: it would be made where it points", async () => {
+    it("a dangling link, which would create its target", async () => {
       await symlink(join(root, "not-there.json"), path(".mcp.json"));
       await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /leads nowhere/ });
     });
 
-    it("what is no file, without waiting for it", async () => {
+    it("a path that is not a file, without waiting for it", async () => {
       await execute("mkfifo", [path(".mcp.json")]);
       await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /no file/ });
       await rm(path(".mcp.json"));
@@ -108,14 +108,14 @@ describe("connecting a client", () => {
       await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /no file/ });
     });
 
-    it("a file that is too large or no text", async () => {
+    it("a file that is too large or not text", async () => {
       await writeFile(path(".mcp.json"), `{"a": "${"x".repeat(1024 * 1024)}"}`);
       await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /more than/ });
       await writeFile(path(".mcp.json"), Buffer.from([0x7b, 0xff, 0x7d]));
       await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /UTF-8/ });
     });
 
-    it("a file that is no JSON, by file, line and column, though others would be fine", async () => {
+    it("a file that is not JSON, by file, line and column, even if others are valid", async () => {
       await mkdir(path(".claude"));
       await writeFile(path(".claude/settings.json"), '{\r\n  "permissions": {,}\r\n}');
       await assert.rejects(planFor("claude"), {
@@ -124,7 +124,7 @@ describe("connecting a client", () => {
       });
     });
 
-    it("an entry of that name that starts another program", async () => {
+    it("an entry of the same name that starts another program", async () => {
       await writeFile(path(".mcp.json"), '{"mcpServers": {"narthex": {"command": "their-server", "args": ["mcp"]}}}');
       await assert.rejects(planFor("claude"), {
         code: "CONFIG_INVALID",
@@ -135,7 +135,7 @@ describe("connecting a client", () => {
       await assert.rejects(planFor("vscode"), { code: "CONFIG_INVALID", message: /not narthex's/ });
     });
 
-    it("to write over what somebody changed after it was read", async () => {
+    it("overwriting a file that changed after it was read", async () => {
       await writeFile(path(".mcp.json"), "{}");
       const plans = await planFor("claude");
       await writeFile(path(".mcp.json"), '{"mine": 1}');
@@ -146,7 +146,7 @@ describe("connecting a client", () => {
   });
 
   for (const client of CLIENT_NAMES) {
-    it(`writes ${client}'s files once, and takes them back with the directories it made`, async () => {
+    it(`writes ${client}'s files once, and removes them with the directories it created`, async () => {
       const changed = await connect(client);
       assert.ok(changed.length >= 1);
       assert.deepEqual(await connect(client), [], "a second run has nothing to change");
@@ -156,7 +156,7 @@ describe("connecting a client", () => {
     });
   }
 
-  it("merges with what is there, keeps its mode, and gives it back to the byte", async () => {
+  it("merges with existing content, keeps its mode, and restores it to the byte", async () => {
     const settings = '{\n    // mine\n    "permissions": {\n        "deny": ["Read(.env)", "Bash"],\n    },\n}\n';
     await mkdir(path(".claude"));
     await writeFile(path(".claude/settings.json"), settings);
@@ -170,7 +170,7 @@ describe("connecting a client", () => {
     assert.match(await read(".claude/settings.json"), /"Bash"/, "which was there before");
   });
 
-  it("keeps comments and tables of Codex's TOML, moves with the program, and gives it back to the byte", async () => {
+  it("keeps comments and tables of Codex's TOML, updates a moved program, and restores it to the byte", async () => {
     const own = '# mine\n[features] # here\nshell_tool = true # ask\n\n[mcp_servers.docs]\nurl = "https://a"';
     await mkdir(path(".codex"));
     await writeFile(path(".codex/config.toml"), own);
@@ -187,7 +187,7 @@ describe("connecting a client", () => {
     assert.equal(await read(".codex/config.toml"), own);
   });
 
-  it("names line and column of what is no TOML, and refuses another's server there", async () => {
+  it("names line and column of invalid TOML, and rejects another program's server there", async () => {
     await mkdir(path(".codex"));
     await writeFile(path(".codex/config.toml"), 'model = "o"\n[features\n');
     await assert.rejects(planFor("codex"), { message: /^\.codex\/config\.toml:2:10: not valid TOML: `\]` is missing/ });
@@ -195,7 +195,7 @@ describe("connecting a client", () => {
     await assert.rejects(planFor("codex"), { message: /config\.toml:1:1: `mcp_servers\.narthex` is not narthex's/ });
   });
 
-  it("writes into opencode.jsonc where that is there, with its comments", async () => {
+  it("writes into an existing opencode.jsonc, with its comments", async () => {
     // opencode goes by the last rule that matches: one that stood after ours would allow everything again.
     const own = '{\n  // mine\n  "permission": { "bash": { "git *": "allow" }, "*": "allow", },\n}\n';
     await writeFile(path("opencode.jsonc"), own);
@@ -207,7 +207,7 @@ describe("connecting a client", () => {
     assert.deepEqual(await everything(), { "opencode.jsonc": own });
   });
 
-  it("replaces a server of its own with all its keys, in every file that a client merges, and gives them back", async () => {
+  it("replaces its own server with all its keys, in every file that a client merges, and restores them", async () => {
     const more = { env: { NODE_OPTIONS: "x" }, environment: { NODE_OPTIONS: "x" }, envFile: "x", cwd: "x" };
     const server = { command: "npx", args: ["narthex", "mcp"], ...more };
     const listed = { type: "local", ...server, command: ["npx", "narthex", "mcp"] };
@@ -241,7 +241,7 @@ describe("connecting a client", () => {
     }
   });
 
-  it("denies opencode's tools after a wildcard of a file that is not the workspace's, too", async () => {
+  it("denies opencode's tools after a wildcard in a file outside the workspace, too", async () => {
     await connect("opencode");
     const { permission } = JSON.parse(await read("opencode.json")) as { permission: Record<string, string> };
     // As opencode merges its files, and goes by the last match: a key keeps the place that it has in the first of them.
@@ -253,7 +253,7 @@ describe("connecting a client", () => {
     for (const tool of ["narthex_shell_exec", "todowrite", "tasks_list"]) assert.equal(answer(tool), "allow", tool);
   });
 
-  it("replaces settings that would switch off what it writes, and gives them back", async () => {
+  it("replaces settings that would disable its entries, and restores them", async () => {
     await mkdir(path(".claude"));
     await mkdir(path(".vscode"));
     const settings = { "chat.tools.edits.autoApprove": { "**/*": true, "src/**": true } };
@@ -270,14 +270,14 @@ describe("connecting a client", () => {
     assert.deepEqual(await everything(), before);
   });
 
-  it("replaces the whole file: another name of the old one keeps the old text", async () => {
+  it("replaces the whole file: a hard link to the old one keeps the old text", async () => {
     await writeFile(path(".mcp.json"), "{}");
     await link(path(".mcp.json"), path("copy.json"));
     await connect("claude");
     assert.equal(await read("copy.json"), "{}");
   });
 
-  it("follows a link that stays in the workspace, and keeps it", async () => {
+  it("follows and keeps a link inside the workspace", async () => {
     await mkdir(path("config"));
     await writeFile(path("config/mcp.json"), "{}");
     await symlink("config/mcp.json", path(".mcp.json"));
@@ -286,7 +286,7 @@ describe("connecting a client", () => {
     assert.match(await read("config/mcp.json"), /narthex/);
   });
 
-  it("leaves what was changed since, and files that hold more by now", async () => {
+  it("keeps later changes, and files that have more content by now", async () => {
     await connect("cursor");
     const hooks = JSON.parse(await read(".cursor/hooks.json")) as { hooks: Record<string, unknown[]> };
     hooks.hooks["afterFileEdit"] = [{ command: "./format.sh" }];
@@ -301,7 +301,7 @@ describe("connecting a client", () => {
     });
   });
 
-  it("moves with the program, leaves one hook behind, and still takes back all of it", async () => {
+  it("updates a moved program, leaves one hook, and still reverts everything", async () => {
     const entry = '{"mcpServers": {"narthex": {"command": "npx", "args": ["narthex", "mcp"]}}}';
     await writeFile(path(".mcp.json"), entry);
     await connect("claude", "/old place/narthex.js");

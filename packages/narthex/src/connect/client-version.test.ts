@@ -23,13 +23,13 @@ describe("the version of a client", () => {
   const warn = (path: string, workspace = "/nowhere") =>
     versionWarning(VERSIONS, "Client", { workspace, environment: { PATH: `${path}:/usr/bin:/bin` } });
 
-  it("is fine from the least one on, however it is printed", async () => {
+  it("is accepted from the minimum on, in any output format", async () => {
     for (const line of ["2.3.4", "client 2.3.10 (abc)", "v3.0.0", "10.0.1"]) {
       assert.equal(await warn(await install("fine", `echo '${line}'`)), undefined, line);
     }
   });
 
-  it("is named where calls would get through", async () => {
+  it("is named if its calls would bypass the kernel", async () => {
     for (const version of ["2.3.3", "2.2.99", "1.9.9", "0.0.1"]) {
       const warning = await warn(await install("old", `echo ${version}`));
       assert.equal(warning, `Client ${version} fails open: update it to 2.3.4 or later (tried: 2.4.0)`);
@@ -37,14 +37,14 @@ describe("the version of a client", () => {
     assert.equal(claude.versions?.least, "2.1.295");
   });
 
-  it("is unknown where the program is missing, fails or tells none", async () => {
+  it("is unknown if the program is missing, fails or prints none", async () => {
     assert.match((await warn(join(root, "empty"))) ?? "", /`client` is not on the PATH/);
     for (const script of ["exit 1", "echo hello", "kill -9 $$"]) {
       assert.match((await warn(await install("odd", script))) ?? "", /told no version/, script);
     }
   });
 
-  it("is never asked of a program in the workspace", async () => {
+  it("is never read by running a program in the workspace", async () => {
     const workspace = join(root, "workspace");
     const marker = join(root, "ran");
     const inside = await install("workspace/node_modules/.bin", `touch ${marker}; echo 9.9.9`);

@@ -31,7 +31,7 @@ describe("keeping files out of commits", () => {
     assert.equal(await planIgnored(join(root, "plain"), [".mcp.json"]), undefined);
   });
 
-  it("leaves out files that git tracks or ignores already, and takes its lines back to the byte", async () => {
+  it("omits files that git tracks or ignores already, and removes its lines to the byte", async () => {
     const directory = await makeRepository("usual");
     await mkdir(join(directory, ".claude"));
     for (const name of ["opencode.json", ".claude/settings.json", ".gitignore"]) {
@@ -52,7 +52,7 @@ describe("keeping files out of commits", () => {
     }
   });
 
-  it("removes a list that it made, and leaves lines that were added since", async () => {
+  it("removes a list that it created, and keeps lines added since", async () => {
     const directory = await makeRepository("without-list");
     await rm(join(directory, ".git/info"), { recursive: true });
     const planned = await planIgnored(directory, [".mcp.json"]);
@@ -67,7 +67,7 @@ describe("keeping files out of commits", () => {
     await removeIgnored({ ...planned, repository: join(root, "gone") });
   });
 
-  it("finds the list of a work tree and of a directory below the top", async () => {
+  it("finds the list of a work tree and of a directory below the root", async () => {
     const directory = await makeRepository("main");
     await git(directory, "commit", "--quiet", "--allow-empty", "-m", "first");
     await git(directory, "worktree", "add", "--quiet", join(root, "tree"));

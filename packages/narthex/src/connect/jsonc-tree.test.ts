@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { JsoncProblem, parseJsonc, valueOf } from "./jsonc-tree.ts";
 
-test("what is no JSON is refused with its place", () => {
+test("rejects invalid JSON with its position", () => {
   for (const [text, at] of [
     ["", 0],
     ["  ", 2],
@@ -31,12 +31,12 @@ test("what is no JSON is refused with its place", () => {
   }
 });
 
-test("comments, trailing commas and a byte order mark are read past", () => {
+test("accepts comments, trailing commas and a byte order mark", () => {
   const text = '\ufeff// first\n{ "a": [1, 2,], /* b */ "b": { "c": "//no comment" }, } // last';
   assert.deepEqual(valueOf(parseJsonc(text)), { a: [1, 2], b: { c: "//no comment" } });
 });
 
-test("the last of two equal keys counts, and `__proto__` is a key like any other", () => {
+test("the last of two equal keys counts, and `__proto__` is an ordinary key", () => {
   const value = valueOf(parseJsonc('{"a": 1, "a": 2, "__proto__": {"b": 1}}'));
   assert.equal(JSON.stringify(value), '{"a":2,"__proto__":{"b":1}}');
 });

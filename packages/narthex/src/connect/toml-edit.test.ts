@@ -58,7 +58,7 @@ const WITH_MORE: readonly string[] = [
 ];
 
 describe("editing TOML", () => {
-  it("adds what is asked for, as another reader understands it, and leaves the rest", () => {
+  it("adds the entries as another parser reads them, and keeps the rest", () => {
     const edited = TEXTS.map((text) => applyTomlEdits(text, EDITS).text);
     const before = readByPython(TEXTS);
     for (const [index, value] of readByPython(edited).entries()) {
@@ -66,7 +66,7 @@ describe("editing TOML", () => {
     }
   });
 
-  it("takes back what it added to the byte", () => {
+  it("removes its additions to the byte", () => {
     for (const text of TEXTS) {
       const { text: edited, applied } = applyTomlEdits(text, EDITS);
       assert.deepEqual(revertTomlEdits(edited, applied), { text, conflicts: [] }, edited);
@@ -74,7 +74,7 @@ describe("editing TOML", () => {
     }
   });
 
-  it("replaces a table with all that stands in it, and below it, where it holds more than was asked for", () => {
+  it("replaces a table with everything in and below it, if it contained more than requested", () => {
     for (const text of WITH_MORE) {
       const { text: edited, applied } = applyTomlEdits(text, EDITS);
       const [before, after] = readByPython([text, edited]).map((value) => value as Record<string, JsonValue>);
@@ -90,7 +90,7 @@ describe("editing TOML", () => {
     assert.deepEqual(revertTomlEdits(text.replace("/n/node", "/mine"), applied).conflicts, ["mcp_servers.narthex"]);
   });
 
-  it("leaves what was changed since, and comments that were added", () => {
+  it("keeps later changes, and added comments", () => {
     const { text, applied } = applyTomlEdits('model = "o"\n', EDITS);
     const changed = text.replace("shell_tool = false", "shell_tool = true").replace("view_image = false", "# note");
     const taken = revertTomlEdits(changed, applied);
@@ -100,7 +100,7 @@ describe("editing TOML", () => {
     assert.match(revertTomlEdits(commented, applied).text, /\[mcp_servers\.narthex\]\n# ours too\n$/);
   });
 
-  it("refuses a table of another's, a form it cannot add a line to, and what is not TOML", () => {
+  it("rejects another program's table, a form that cannot be extended, and invalid TOML", () => {
     for (const [text, message] of [
       ['[mcp_servers.narthex]\ncommand = "x"\n', /`mcp_servers\.narthex` is not narthex's/],
       ["mcp_servers.narthex = { command = 'x' }\n", /`mcp_servers\.narthex` is not narthex's/],

@@ -4,7 +4,7 @@ import { compareVersions, decideAttach } from "./decide-attach.ts";
 
 const holder = { pid: 1, command: "serve", version: "1.2.0", protocol: 3, onDemand: false, startedAtMs: 0 };
 
-test("versions are ordered by their numbers, and a pre-release is lower than its release", () => {
+test("orders versions by their numbers, with a pre-release below its release", () => {
   const ordered = ["", "0.1.0", "0.2.0-alpha", "0.2.0-beta", "0.2.0", "0.10.0", "1.0.0"];
   for (const [i, first] of ordered.entries()) {
     for (const [j, second] of ordered.entries()) {
@@ -14,14 +14,14 @@ test("versions are ordered by their numbers, and a pre-release is lower than its
   assert.equal(compareVersions("1.2", "1.2.0"), 0);
 });
 
-test("a kernel of the same protocol is attached to, whichever version it is", () => {
+test("connects to a kernel of the same protocol, whatever its version", () => {
   for (const version of ["1.1.9", "1.2.0", "1.3.0"]) {
     assert.equal(decideAttach(holder, { version, protocol: 3 }), "attach", version);
   }
   assert.equal(decideAttach({ ...holder, onDemand: true }, { version: "1.1.9", protocol: 3 }), "attach");
 });
 
-test("a kernel of another protocol is refused, unless it was started on demand and is older", () => {
+test("rejects a kernel of another protocol, unless it was started on demand and is older", () => {
   for (const version of ["1.1.9", "1.2.0", "1.3.0"]) {
     assert.equal(decideAttach(holder, { version, protocol: 4 }), "refuse", version);
   }
@@ -30,7 +30,7 @@ test("a kernel of another protocol is refused, unless it was started on demand a
   assert.equal(decideAttach(onDemand, { version: "1.3.0", protocol: 4 }), "replace");
 });
 
-test("a kernel that was started on demand is replaced by a higher version only", () => {
+test("replaces a kernel that was started on demand by a higher version only", () => {
   const onDemand = { ...holder, onDemand: true };
   assert.equal(decideAttach(onDemand, { version: "1.2.0", protocol: 3 }), "attach");
   assert.equal(decideAttach(onDemand, { version: "1.2.1", protocol: 3 }), "replace");

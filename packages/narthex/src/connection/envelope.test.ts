@@ -12,20 +12,20 @@ async function readAll(chunks: readonly Uint8Array[], maxBytes = 1000): Promise<
 }
 
 describe("readEnvelopes", () => {
-  it("refuses a length above the limit before it waits for the bytes", async () => {
+  it("rejects a length above the limit before reading the bytes", async () => {
     await assert.rejects(readAll([Uint8Array.of(0, 255, 255, 255, 255)]), /too long/);
   });
 
-  it("refuses a stream that ends within a message", async () => {
+  it("rejects a stream that ends within a message", async () => {
     await assert.rejects(readAll([encodeEnvelope(Uint8Array.of(1, 2, 3)).subarray(0, 6)]), /cut short/);
     await assert.rejects(readAll([Uint8Array.of(0, 0)]), /cut short/);
   });
 
-  it("refuses compressed and unknown messages", async () => {
+  it("rejects compressed and unknown messages", async () => {
     await assert.rejects(readAll([Uint8Array.of(1, 0, 0, 0, 0)]), /unknown kind/);
   });
 
-  it("finds the same messages however the bytes are split", async () => {
+  it("decodes the same messages in any chunks", async () => {
     const stream = Buffer.concat([
       encodeEnvelope(Uint8Array.of(1, 2, 3)),
       encodeEnvelope(new Uint8Array(0)),

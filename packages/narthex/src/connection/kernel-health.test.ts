@@ -24,11 +24,11 @@ async function look(t: TestContext, server: Server | undefined, withinMs = 60_00
   return health.check(withinMs);
 }
 
-test("where nobody listens the kernel goes", async (t) => {
+test("reports a kernel as going when nothing listens on its socket", async (t) => {
   assert.equal(await look(t, undefined), "going");
 });
 
-test("one that takes the question and says nothing is silent", async (t) => {
+test("reports a kernel that accepts the request and does not respond as silent", async (t) => {
   assert.equal(
     await look(
       t,
@@ -39,12 +39,12 @@ test("one that takes the question and says nothing is silent", async (t) => {
   );
 });
 
-test("one that refuses the question because it stops goes", async (t) => {
+test("reports a kernel that refuses the request because it stops as going", async (t) => {
   const stopping = createHttpServer((_, response) => response.writeHead(503).end("shutting down"));
   assert.equal(await look(t, stopping), "going");
 });
 
-test("a connection that breaks says nothing about the kernel", async (t) => {
+test("a broken connection is no evidence about the kernel", async (t) => {
   assert.equal(
     await look(
       t,

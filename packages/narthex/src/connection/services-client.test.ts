@@ -60,25 +60,25 @@ describe("createServicesClient", () => {
     return found;
   }
 
-  it("says that nobody answers where there is no socket", async () => {
+  it("reports a missing socket as an unavailable kernel", async () => {
     client = createServicesClient(join(directory, "none.sock"));
     await assert.rejects(getSession(), { code: "KERNEL_UNREACHABLE" });
     await assert.rejects(tail(), { code: "KERNEL_UNREACHABLE" });
   });
 
-  it("says so when the kernel hangs up instead of answering", async () => {
+  it("reports a kernel that disconnects without a response", async () => {
     await answer((request) => request.socket.destroy());
     await assert.rejects(getSession(), { code: "KERNEL_UNREACHABLE" });
   });
 
-  it("takes a stream without an end for broken", async () => {
+  it("treats a stream without an end as broken", async () => {
     await answer((_, response) => {
       response.end(encodeEnvelope(toBinary(TailLedgerResponseSchema, create(TailLedgerResponseSchema))));
     });
     await assert.rejects(tail(), { code: "KERNEL_UNREACHABLE" });
   });
 
-  it("gives the error a stream ends with", async () => {
+  it("returns the error at the end of a stream", async () => {
     await answer((_, response) => {
       const end = utf8('{"error":{"code":"unauthenticated","message":"no"}}');
       const envelope = encodeEnvelope(end);
@@ -88,7 +88,7 @@ describe("createServicesClient", () => {
     await assert.rejects(tail(), { code: "TOKEN_INVALID", message: "no" });
   });
 
-  it("gives the error of a single answer", async () => {
+  it("returns the error of a unary response", async () => {
     await answer((_, response) => {
       response.writeHead(404, { "content-type": "application/json" }).end('{"code":"unavailable","message":"closing"}');
     });
@@ -118,7 +118,7 @@ describe("createServicesClient", () => {
     assert.deepEqual(await tail(), [4, 5]);
   });
 
-  it("sends a stream and gives its one answer", async () => {
+  it("sends a stream and returns its single response", async () => {
     const received: string[] = [];
     async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
       for await (const { data } of readEnvelopes(request, 1000)) {
@@ -140,7 +140,7 @@ describe("createServicesClient", () => {
     assert.deepEqual(received, ["a", "b"]);
   });
 
-  it("gives the error a kernel answers with before it has read the whole stream", async () => {
+  it("returns the error of a kernel that responds before reading the whole stream", async () => {
     await answer((_, response) => {
       response.writeHead(401).end('{"code":"unauthenticated","message":"no"}');
     });
@@ -151,7 +151,7 @@ describe("createServicesClient", () => {
     await assert.rejects(sending, { code: "TOKEN_INVALID" });
   });
 
-  it("gives the error of the source it was sending from", async () => {
+  it("returns the error of the source it was sending from", async () => {
     await answer((request) => request.resume());
     async function* failing(): AsyncGenerator<PutContentRequest> {
       yield await Promise.reject<PutContentRequest>(new Error("the file is gone"));

@@ -30,17 +30,17 @@ describe("the token a command acts with", () => {
     await assert.rejects(findToken(ask(TOKEN)), (error: Error) => !error.message.includes("AAAA"));
   });
 
-  it("is not looked for outside the directory of tokens", async () => {
+  it("is not read from outside the directory of tokens", async () => {
     for (const id of ["../../secret", "ses_../x", "", "ses_ABCDEFGHIJ234567ABCD", `${ID}/..`]) {
       await assert.rejects(findNamedToken(ask(id)), { code: "USAGE" }, id);
     }
   });
 
-  it("is missed by name where this user opened no such session", async () => {
+  it("is reported by name as missing if this user opened no such session", async () => {
     await assert.rejects(findNamedToken(ask("ses_aaaaaaaaaaaaaaaaaaaa")), { code: "SESSION_UNKNOWN" });
   });
 
-  it("is not guessed from a file that holds more than one", async () => {
+  it("is not guessed from a file with more than one", async () => {
     const path = join(root, "two");
     await writeFile(path, `${TOKEN}\n${TOKEN}\n`);
     await assert.rejects(findNamedToken(ask(`@${path}`)), { code: "USAGE" });
@@ -58,7 +58,7 @@ describe("the token a command acts with", () => {
     await assert.rejects(access(file), { code: "ENOENT" });
   });
 
-  it("is that of the kernel's first session where nobody is named", async () => {
+  it("is that of the kernel's first session by default", async () => {
     await assert.rejects(findToken(ask(undefined)), { code: "USAGE" });
     await storeToken(ID, TOKEN, environment);
     await mkdir(join(root, "home", "run"), { recursive: true });

@@ -55,7 +55,7 @@ describe("answerHook", () => {
     return handleHookCall(kernel, { protocol: claudeProtocol, call, workspace, home: "/home/kernel" });
   };
 
-  it("refuses paths that lead out of the workspace, whatever the rules say", async () => {
+  it("rejects paths outside of the workspace, whatever the rules", async () => {
     for (const path of [
       "/etc/passwd",
       "../../x",
@@ -74,7 +74,7 @@ describe("answerHook", () => {
     }
   });
 
-  it("decides on the file behind a link, and on files that are not there yet", async () => {
+  it("evaluates the target of a link, and missing files", async () => {
     for (const [given, path] of [
       ["../in", "/workspace/a.txt"],
       [join(workspace, "in"), "/workspace/a.txt"],
@@ -91,7 +91,7 @@ describe("answerHook", () => {
     }
   });
 
-  it("takes no path of the host's for one inside because it is called like it", async () => {
+  it("does not mistake a host path for one inside because of a similar name", async () => {
     const { code } = await ask(
       kernelThat(() => ALLOWED),
       "Read",
@@ -100,7 +100,7 @@ describe("answerHook", () => {
     assert.equal(code, "PATH_ESCAPE");
   });
 
-  it("leaves the client to read its own results of this conversation, and no other file beside them", async () => {
+  it("lets the client read its own results of this conversation, and no other file beside them", async () => {
     const kept = join(workspace, "client");
     const results = join(kept, "c", "tool-results");
     await mkdir(join(results, "deeper"), { recursive: true });
@@ -126,7 +126,7 @@ describe("answerHook", () => {
     }
   });
 
-  it("asks about commands that the rules allow in a sandbox only", async () => {
+  it("asks about commands that the rules allow only in a sandbox", async () => {
     const { answer, reason } = await ask(
       kernelThat(() => ALLOWED),
       "Bash",
@@ -136,7 +136,7 @@ describe("answerHook", () => {
     assert.match(reason, /sandbox/);
   });
 
-  it("asks where the kernel has no such tool, and lets every other fault be a refusal", async () => {
+  it("asks if the kernel has no such tool, and denies on every other fault", async () => {
     const missing = kernelThat(() => {
       throw new KernelError("TOOL_NOT_FOUND", "there is no tool");
     });
@@ -147,7 +147,7 @@ describe("answerHook", () => {
     await assert.rejects(ask(broken, "Read", { file_path: "a" }), { code: "STORE_UNAVAILABLE" });
   });
 
-  it("gives the strictest answer to several edits at once", async () => {
+  it("returns the strictest decision for several edits at once", async () => {
     const kernel = kernelThat(({ input }) => ({
       ...ALLOWED,
       answer: JSON.stringify(input).includes("secret") ? "deny" : "allow",
@@ -186,7 +186,7 @@ describe("answerHook", () => {
     assert.deepEqual(asked, ["new"]);
   });
 
-  it("records every decision before it answers, and refuses where that fails", async () => {
+  it("records every decision before it responds, and denies if that fails", async () => {
     const recorded: HookDecision[] = [];
     await ask(
       kernelThat(() => ALLOWED, recorded),
@@ -205,7 +205,7 @@ describe("answerHook", () => {
     await assert.rejects(ask(kernel, "Read", { file_path: "a" }), /disk full/);
   });
 
-  it("records once what Cursor asks twice, and a refusal at once", async () => {
+  it("records once what Cursor asks twice, and a denial at once", async () => {
     const recorded: HookDecision[] = [];
     const run = (event: string, message: Record<string, unknown>, answer: "allow" | "deny") => {
       const whole = { hook_event_name: event, workspace_roots: [workspace], ...message } as Parameters<

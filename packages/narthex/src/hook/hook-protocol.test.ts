@@ -23,7 +23,7 @@ function cursor(event: string, message: JsonObject) {
 const verdict = (answer: HookVerdict["answer"]): HookVerdict => ({ answer, code: "", reason: "why", ruleIds: ["r"] });
 
 describe("Claude Code's hook", () => {
-  it("takes no message for a call that lacks something or has it as something else", () => {
+  it("rejects a message with missing or mistyped fields as a call", () => {
     const good = { hook_event_name: "PreToolUse", tool_name: "Read", tool_input: {}, cwd: "/x" };
     for (const bad of [
       { ...good, hook_event_name: "PostToolUse" },
@@ -39,7 +39,7 @@ describe("Claude Code's hook", () => {
     }
   });
 
-  it("refuses inputs of the wrong type instead of deciding something else", () => {
+  it("rejects inputs of the wrong type instead of deciding something else", () => {
     const wrong: readonly (readonly [string, JsonObject])[] = [
       ["Bash", {}],
       ["Bash", { command: ["ls"] }],
@@ -58,7 +58,7 @@ describe("Claude Code's hook", () => {
     }
   });
 
-  it("decides each tool as the kernel's tool that does the same", () => {
+  it("maps each tool to the kernel's equivalent", () => {
     const known: readonly (readonly [string, JsonObject, readonly (readonly [string, JsonObject])[]])[] = [
       ["Bash", { command: "ls" }, [["shell_exec", { command: "ls" }]]],
       ["Read", { file_path: "/r/a" }, [["file_read", { path: "/r/a" }]]],
@@ -94,7 +94,7 @@ describe("Claude Code's hook", () => {
     return subject.kind === "calls" ? subject.calls.map(({ path }) => path) : subject.kind;
   };
 
-  it("looks where a pattern leads, not only where it is said to start", () => {
+  it("checks where a pattern leads, not only its declared start", () => {
     for (const [pattern, paths] of [
       ["/etc/*", ["/etc/"]],
       ["/etc/**/pass*", ["/etc/"]],
@@ -111,7 +111,7 @@ describe("Claude Code's hook", () => {
     assert.equal(pathsOf("Glob", { pattern: "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}" }), "unknown");
   });
 
-  it("refuses a pattern that leads upwards, or could", () => {
+  it("rejects a pattern that leads upwards, or could", () => {
     for (const pattern of [
       "../*/x",
       "src/../../*",
@@ -129,7 +129,7 @@ describe("Claude Code's hook", () => {
     }
   });
 
-  it("decides on every path that an input names, and asks about one under a name it does not know", () => {
+  it("evaluates every path of an input, and asks about one under an unknown name", () => {
     assert.deepEqual(pathsOf("Grep", { pattern: "x", file_path: "a", path: "/etc" }), ["a", "/etc"]);
     assert.deepEqual(pathsOf("Read", { file_path: "a", notebook_path: "b" }), ["a", "b"]);
     assert.deepEqual(pathsOf("Read", { file_path: " /etc/passwd" }), [" /etc/passwd", "/etc/passwd"]);
@@ -141,7 +141,7 @@ describe("Claude Code's hook", () => {
     assert.deepEqual(pathsOf("Edit", { file_path: "a", path: "b", ...one }), ["a", "b"]);
   });
 
-  it("knows its own server by its name, and nothing that only looks like it", () => {
+  it("recognises its own server by name, and no similar name", () => {
     assert.equal(claude("mcp__narthex__shell_exec", {}).kind, "own");
     for (const name of ["mcp__narthex", "mcp__narthex2__x", "mcp__other__mcp__narthex__x", "narthex"]) {
       assert.equal(claude(name, {}).kind, "unknown", name);
@@ -156,7 +156,7 @@ describe("Claude Code's hook", () => {
     }
   });
 
-  it("leaves what touches nothing to the client, and asks about what it does not know", () => {
+  it("leaves calls without effects to the client, and asks about unknown ones", () => {
     for (const name of ["TodoWrite", "ReportFindings", "ListAgents", "ScheduleWakeup", "ListMcpResourcesTool"]) {
       assert.equal(claude(name, {}).kind, "harmless", name);
     }
@@ -170,7 +170,7 @@ describe("Claude Code's hook", () => {
     assert.equal(claude("MultiEdit", { file_path: "a", edits }).kind, "unknown");
   });
 
-  it("answers in the client's words", () => {
+  it("responds in the client's format", () => {
     assert.deepEqual(claudeProtocol.encodeResponse(verdict("none"), undefined), {});
     const unexplained = claudeProtocol.encodeResponse({ ...verdict("allow"), reason: "" }, undefined);
     assert.match(JSON.stringify(unexplained), /"narthex: allowed \(r\)"/);
@@ -192,7 +192,7 @@ describe("Claude Code's hook", () => {
 });
 
 describe("Cursor's hook", () => {
-  it("takes no other event for a question", () => {
+  it("accepts no other event as a request", () => {
     for (const event of ["stop", "afterFileEdit", "beforeSubmitPrompt", "sessionStart", "PreToolUse", ""]) {
       assert.throws(() => cursorCall(event, { tool_name: "Read" }), { name: "HookProblem" }, event);
     }
@@ -202,7 +202,7 @@ describe("Cursor's hook", () => {
     });
   });
 
-  it("decides each event as the kernel's tool that does the same", () => {
+  it("maps each event to the kernel's equivalent tool", () => {
     for (const [event, message, tool] of [
       ["beforeShellExecution", { command: "ls", cwd: "" }, "shell_exec"],
       ["beforeReadFile", { file_path: "/repository/a", content: "x" }, "file_read"],
@@ -222,7 +222,7 @@ describe("Cursor's hook", () => {
     }
   });
 
-  it("knows its own server by the whole command that starts it", () => {
+  it("recognises its own server by the whole command that starts it", () => {
     const server = (command: string) => cursor("beforeMCPExecution", { tool_name: "echo", tool_input: "{}", command });
     assert.equal(server(OWN).kind, "own");
     for (const command of [`${OWN} --label x`, `evil ${OWN}`, `sh -c '${OWN}'`, "narthex mcp", ""]) {
@@ -231,7 +231,7 @@ describe("Cursor's hook", () => {
     assert.equal(cursor("beforeMCPExecution", { tool_name: "echo", url: "http://127.0.0.1" }).kind, "unknown");
   });
 
-  it("says no where Cursor would take a question for a yes", () => {
+  it("denies where Cursor would treat an approval request as an approval", () => {
     const ask = verdict("ask");
     const shell = cursorCall("beforeShellExecution", { command: "x" });
     const early = cursorCall("preToolUse", { tool_name: "Shell", tool_input: { command: "x" } });
@@ -248,7 +248,7 @@ describe("Cursor's hook", () => {
     assert.deepEqual(cursorProtocol.encodeResponse(verdict("deny"), shell), refused);
   });
 
-  it("keeps the text of files out of what it records", () => {
+  it("keeps the text of files out of its records", () => {
     assert.ok(!("content" in cursorCall("beforeReadFile", { file_path: "a", content: "secret" }).input));
   });
 });

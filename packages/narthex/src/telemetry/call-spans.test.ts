@@ -40,7 +40,7 @@ test("a call is one span named after its tool, with a child for each stage", asy
   for (const stage of stages) assert.equal(stage.parentSpanContext?.spanId, call.spanContext().spanId);
 });
 
-test("a call is below its caller's span, and beside it where that is nonsense", async () => {
+test("a call's span is a child of its caller's, or a root span if that is invalid", async () => {
   const call = (await spansOf({ traceParent: CALLER })).at(-1);
   assert.equal(call?.spanContext().traceId, TRACE);
   assert.equal(call?.parentSpanContext?.spanId, SPAN);
@@ -48,7 +48,7 @@ test("a call is below its caller's span, and beside it where that is nonsense", 
   assert.equal(alone?.parentSpanContext, undefined);
 });
 
-test("a denied call says why, and no span holds what was sent or answered", async () => {
+test("a denied call has its reason, and no span contains input or output", async () => {
   const spans = await spansOf({}, { tool_patterns: ["other"] });
   assert.equal(spans.at(-1)?.attributes["error.type"], "LEASE_SCOPE");
   assert.equal(spans.at(-1)?.status.message, "LEASE_SCOPE");
@@ -56,7 +56,7 @@ test("a denied call says why, and no span holds what was sent or answered", asyn
   assert.doesNotMatch(JSON.stringify(told), /hunter2|tok_/);
 });
 
-test("what is no trace context is none", () => {
+test("ignores an invalid trace context", () => {
   assert.deepEqual(parseTraceParent(CALLER), { traceId: TRACE, spanId: SPAN, traceFlags: 1, isRemote: true });
   const wrong = [
     undefined,

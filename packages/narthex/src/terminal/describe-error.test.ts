@@ -6,7 +6,7 @@ import { describeError } from "./describe-error.ts";
 import { formatViolations } from "./violation-lines.ts";
 
 describe("describeError", () => {
-  it("says what to do next for every code there is", async () => {
+  it("names the next step for every code", async () => {
     for (const table of [ERROR_CODES, HOST_CODES, RATIONALE_CODES, REGISTRATION_CODES]) {
       for (const [code, { next }] of table) {
         const described = await describeError(new KernelError(code, "it went wrong"), "narthex call");
@@ -16,13 +16,13 @@ describe("describeError", () => {
     }
   });
 
-  it("keeps a fault nobody foresaw to one line", async () => {
+  it("prints an unexpected error on one line", async () => {
     const described = await describeError(new Error("boom\n    at somewhere"), "narthex call");
     assert.deepEqual([described.code, described.message, described.exitCode], ["INTERNAL", "boom", 1]);
     assert.equal((await describeError("text", "narthex call")).message, "text");
   });
 
-  it("prefers the advice a command gives itself", async () => {
+  it("prefers a command's own advice", async () => {
     assert.equal((await describeError(usageError("wrong", "do this"), "narthex call")).next, "do this");
     assert.match((await describeError(usageError("wrong"), "narthex call")).next, /`narthex call --help`/);
     assert.match(
@@ -32,7 +32,7 @@ describe("describeError", () => {
   });
 });
 
-it("broken rules are listed unless the message names each with its field", () => {
+it("lists violations unless the message names each with its field", () => {
   const missing = { field: "path", message: "missing required field 'path'" };
   const pattern = { field: "from", message: "must match the pattern `x`" };
   assert.deepEqual(formatViolations("`a`: missing required field 'path'", [missing]), []);

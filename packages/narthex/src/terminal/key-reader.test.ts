@@ -21,7 +21,7 @@ async function keyboard(early = "") {
 
 const never = new AbortController().signal;
 
-test("what was typed ahead, pasted or came as a sequence answers nothing", async () => {
+test("ignores typed-ahead, pasted and escape-sequence input", async () => {
   const { type, reader } = await keyboard("o");
   type("o");
   const key = reader.next(never);
@@ -34,7 +34,7 @@ test("what was typed ahead, pasted or came as a sequence answers nothing", async
   assert.equal(await key, "d");
 });
 
-test("a question that is over is waited for no longer, and the end of input ends every wait", async () => {
+test("stops waiting for a closed request, and the end of input ends every wait", async () => {
   const { source, reader } = await keyboard();
   const stop = new AbortController();
   const key = reader.next(stop.signal);
@@ -46,7 +46,7 @@ test("a question that is over is waited for no longer, and the end of input ends
   await assert.rejects(reader.next(never), /nobody/);
 });
 
-test("the terminal is as it was afterwards", async () => {
+test("restores the terminal afterwards", async () => {
   const { source, reader } = await keyboard();
   assert.equal(source.isRaw, true);
   reader.close();

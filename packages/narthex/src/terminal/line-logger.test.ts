@@ -16,7 +16,7 @@ function collectLog(options: { json: boolean; debug?: boolean }) {
 }
 
 describe("createLineLog", () => {
-  it("keeps every message on one line with nothing hidden in it", () => {
+  it("keeps every message on one line with nothing hidden", () => {
     const { log, lines } = collectLog({ json: false });
     log("warn", "a\nb", { who: "\u001b[1mme", error: new Error("broken\r\n") });
     assert.equal(lines.length, 1);
@@ -29,7 +29,7 @@ describe("createLineLog", () => {
     assert.match(lines[0] ?? "", /^\{"time":"\d{4}-[^"]*","level":"info","message":"open","port":"1"\}\n$/);
   });
 
-  it("leaves debug lines out unless they are asked for", () => {
+  it("omits debug lines unless they are requested", () => {
     const quiet = collectLog({ json: false });
     quiet.log("debug", "x");
     assert.deepEqual(quiet.lines, []);

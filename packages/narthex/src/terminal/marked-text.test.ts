@@ -6,8 +6,8 @@ import { createPaint } from "./paint.ts";
 
 const plain = createPaint({ isTTY: false }, {});
 
-describe("an agent's text for a person who decides by it", () => {
-  it("sends nothing to the terminal that is not seen, whatever it is", () => {
+describe("an agent's text in an approval request", () => {
+  it("sends no invisible character to the terminal", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         for (const line of markedLines(text, plain)) {
@@ -29,16 +29,16 @@ describe("an agent's text for a person who decides by it", () => {
     assert.equal(markedLine("a\u00a0b", plain), "a[\\u{a0}]b");
   });
 
-  it("counts blanks that would push words out of view", () => {
+  it("counts blanks that would push text out of view", () => {
     assert.equal(markedLine(`ls${" ".repeat(500)}; rm x`, plain), "ls[\\u{20}*500]; rm x");
     assert.equal(markedLine("ls\t\t; rm", plain), "ls[\\u{9}*2]; rm");
   });
 
-  it("puts a bar before each line, so that none passes for the program's own", () => {
+  it("puts a bar before each line, so that none looks like the program's own", () => {
     assert.deepEqual(markedLines("ls\nMay this run?", plain), ["  | ls", "  | May this run?"]);
   });
 
-  it("gives text that is not ASCII in ASCII as well", () => {
+  it("prints text that is not ASCII in ASCII as well", () => {
     assert.equal(escapedText("ls -la\n"), undefined);
     assert.equal(escapedText("l\u0455 é\u{1f680}"), "l\\u{455} \\u{e9}\\u{1f680}");
   });

@@ -37,12 +37,12 @@ describe("messageToJson", () => {
     assert.equal(json["duration_ms"], 12);
   });
 
-  it("keeps the digits of integers that no double holds", () => {
+  it("keeps the digits of integers that a double cannot represent", () => {
     const json = messageToJson(ToolSuccessSchema, create(ToolSuccessSchema, { resultSize: 2n ** 63n }));
     assert.equal(json["result_size"], "9223372036854775808");
   });
 
-  it("gives of a oneof the field that is set and nothing else", () => {
+  it("prints only the set field of a oneof", () => {
     const entry = create(EntrySchema, { kind: { case: "sessionClosed", value: { reason: "closed" } } });
     assert.deepEqual(messageToJson(EntrySchema, entry), { session_closed: { reason: "closed" } });
     assert.deepEqual(messageToJson(EntrySchema, create(EntrySchema)), {});

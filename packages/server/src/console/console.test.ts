@@ -14,7 +14,7 @@ function reasonsOf(refusals: readonly { readonly door: string; readonly reason: 
   return refusals.map(({ door, reason }) => `${door} ${reason}`);
 }
 
-test("a wrong, a used and an old code sign nobody in, and are recorded", async (t) => {
+test("rejects and records a wrong, a used and an expired sign-in code", async (t) => {
   const { page, ask, clock, refusals } = await openTestConsole(t);
   const used = page.createCode();
   assert.equal((await ask("sign-in", { code: used, name: "" }, HEADER)).status, 200);
@@ -28,7 +28,7 @@ test("a wrong, a used and an old code sign nobody in, and are recorded", async (
   assert.deepEqual(reasonsOf(refusals), new Array(5).fill("console bad_code"));
 });
 
-test("a code signs in once, also when two come at the same time", async (t) => {
+test("a code signs in once, also with two concurrent requests", async (t) => {
   const { page, ask } = await openTestConsole(t);
   const code = page.createCode();
   const answers = await Promise.all([1, 2, 3].map(() => ask("sign-in", { code, name: "" }, HEADER)));
@@ -36,7 +36,7 @@ test("a code signs in once, also when two come at the same time", async (t) => {
   assert.equal(answers.filter(({ status }) => status === 403).length, 2);
 });
 
-test("a link's GET uses nothing up and sets no cookie", async (t) => {
+test("a GET of the sign-in link consumes no code and sets no cookie", async (t) => {
   const { page, ask, get } = await openTestConsole(t);
   const code = page.createCode();
   for (let looked = 0; looked < 3; looked++) {
@@ -48,7 +48,7 @@ test("a link's GET uses nothing up and sets no cookie", async (t) => {
   assert.equal((await ask("sign-in", { code, name: "" }, HEADER)).status, 200);
 });
 
-test("wrong codes are limited, and a right one passes all the same", async (t) => {
+test("limits wrong codes, and still accepts a right one", async (t) => {
   const { ask, signIn, clock } = await openTestConsole(t, { limits: { maxFailuresPerMinute: 3 } });
   const wrong = async () => (await ask("sign-in", { code: "y".repeat(43), name: "" }, HEADER)).status;
   assert.deepEqual(
@@ -60,7 +60,7 @@ test("wrong codes are limited, and a right one passes all the same", async (t) =
   assert.equal(await wrong(), 403);
 });
 
-test("links that are open, and people who are signed in, are bounded", async (t) => {
+test("limits open links and signed-in people", async (t) => {
   const { page, ask, signIn } = await openTestConsole(t, { limits: { maxCodes: 2, maxSignIns: 2 } });
   const codes = [page.createCode(), page.createCode(), page.createCode()];
   const statuses = [];
@@ -72,7 +72,7 @@ test("links that are open, and people who are signed in, are bounded", async (t)
   assert.equal((await ask("sign-out", {}, first)).status, 401);
 });
 
-test("the cookie is out of reach of scripts and other sites", async (t) => {
+test("the cookie is hidden from scripts and other sites", async (t) => {
   const { page, ask } = await openTestConsole(t);
   const answer = await ask("sign-in", { code: page.createCode(), name: "" }, HEADER);
   assert.match(
@@ -131,7 +131,7 @@ test("signing out ends the sign-in at once", async (t) => {
   assert.equal((await get("/console", { cookie: headers["cookie"] ?? "" })).status, 303);
 });
 
-test("other pages cannot use a sign-in: foreign Host and Origin, no Origin, no header, no JSON", async (t) => {
+test("rejects requests of other pages: foreign Host and Origin, no Origin, no header, no JSON", async (t) => {
   const { page, ask, signIn, port, resolutions, addQuestion } = await openTestConsole(t);
   addQuestion();
   const headers = await signIn();
@@ -153,7 +153,7 @@ test("other pages cannot use a sign-in: foreign Host and Origin, no Origin, no h
   assert.equal(resolutions.length, 0);
 });
 
-test("no GET answers with data or changes anything", async (t) => {
+test("no GET returns data or changes anything", async (t) => {
   const { get, signIn, port } = await openTestConsole(t);
   const headers = await signIn();
   for (const name of ["live", "answer", "revoke", "input", "sign-in", "sign-out"]) {
@@ -164,7 +164,7 @@ test("no GET answers with data or changes anything", async (t) => {
   }
 });
 
-test("bodies that are too large, no object or no JSON are refused", async (t) => {
+test("rejects bodies that are too large, not an object or not JSON", async (t) => {
   const { ask, signIn, refusals } = await openTestConsole(t);
   const headers = await signIn();
   assert.equal((await ask("answer", "x".repeat(17 * 1024), headers)).status, 413);
@@ -177,7 +177,7 @@ test("bodies that are too large, no object or no JSON are refused", async (t) =>
   assert.deepEqual(new Set(reasonsOf(refusals)), new Set(["console too_large", "console malformed"]));
 });
 
-test("an answer carries the door and the name given at sign-in, or that of who runs the kernel", async (t) => {
+test("a decision records the door and the name from the sign-in, or the kernel's user", async (t) => {
   const console = await openTestConsole(t);
   const named = await console.signIn("  Grace ");
   const unnamed = await console.signIn();
@@ -194,7 +194,7 @@ test("an answer carries the door and the name given at sign-in, or that of who r
   ]);
 });
 
-test("whoever answers second is told that it was answered", async (t) => {
+test("tells the second person that the request was already decided", async (t) => {
   const console = await openTestConsole(t);
   const headers = await console.signIn();
   console.addQuestion();
@@ -206,7 +206,7 @@ test("whoever answers second is told that it was answered", async (t) => {
   assert.equal(console.resolutions.length, 1);
 });
 
-test("the page's files come with their types, a strong ETag and a policy that lets nothing else in", async (t) => {
+test("serves the page's files with their types, a strong ETag and a restrictive content security policy", async (t) => {
   const { get } = await openTestConsole(t);
   for (const [path, type] of [
     ["/console/sign-in", "text/html; charset=utf-8"],
@@ -227,7 +227,7 @@ test("the page's files come with their types, a strong ETag and a policy that le
   }
 });
 
-test("no path leads out of the page's files", async (t) => {
+test("no path leads outside the page's files", async (t) => {
   const { get } = await openTestConsole(t);
   for (const path of [
     "/console/../console.ts",
@@ -241,7 +241,7 @@ test("no path leads out of the page's files", async (t) => {
   }
 });
 
-test("on a unix socket there is no page, and only an administrator gets a link", async (t) => {
+test("serves no page on a unix socket, and only an administrator gets a link", async (t) => {
   const path = await socketPath(t);
   const { refusals } = await openTestConsole(t, { door: { listen: { path } } });
   const at = { socketPath: path };

@@ -5,7 +5,7 @@ import { toTextPartView, toTextView } from "./text-view.ts";
 
 const LIMITS = { maxShownCharacters: 10, maxShownFields: 2 };
 
-test("what is cut is counted, and all of it can be asked for", () => {
+test("counts the omitted part of an input, and shows all of it on request", () => {
   const input = { command: "x".repeat(25), cwd: "src", env: "y" };
   const shown = toInputView(input, LIMITS);
   assert.deepEqual(
@@ -27,7 +27,7 @@ test("what is cut is counted, and all of it can be asked for", () => {
   assert.equal(shown.bytes, text.length);
 });
 
-test("what is short is shown first, wherever it stands: a long member hides no command", () => {
+test("shows short members first, so that a long one hides no command", () => {
   const { fields } = toInputView({ env: "x".repeat(100), command: "rm -rf" }, LIMITS);
   assert.deepEqual(
     fields.map(({ name, shown, size }) => [name, shown, size]),
@@ -38,7 +38,7 @@ test("what is short is shown first, wherever it stands: a long member hides no c
   );
 });
 
-test("texts are shown as they are, everything else as JSON", () => {
+test("shows texts literally, and everything else as JSON", () => {
   const { fields } = toInputView({ a: "line 1\nline 2", b: { c: ["\n"] } }, { ...LIMITS, maxShownCharacters: 100 });
   assert.deepEqual(
     fields.map(({ text, isText }) => [text, isText]),
@@ -50,7 +50,7 @@ test("texts are shown as they are, everything else as JSON", () => {
   assert.deepEqual(toInputView("bare", LIMITS).fields[0]?.text, "bare");
 });
 
-test("a cut never goes through a character", () => {
+test("never cuts inside a character", () => {
   assert.deepEqual(toTextPartView("ab\u{1f680}c", 0, 3), { text: "ab", size: 5, shown: 2 });
   assert.deepEqual(toTextPartView("ab\u{1f680}c", 2, 3), { text: "\u{1f680}c", size: 5, shown: 3 });
 });

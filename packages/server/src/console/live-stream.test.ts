@@ -41,7 +41,7 @@ const COMPLETED = {
   kind: { case: "toolCompleted", value: { success: true, durationMs: 7n, resultSize: 3n } },
 } as const;
 
-test("a reader who does not read holds a few lines, whatever happens meanwhile", async (t) => {
+test("buffers only a few lines for a reader that does not read", async (t) => {
   const backend = createTestBackend();
   const leaving = new AbortController();
   t.after(() => leaving.abort());
@@ -75,7 +75,7 @@ test("a reader who does not read holds a few lines, whatever happens meanwhile",
   await running;
 });
 
-test("who is asked, what is open and what still holds is told at once and after each change", async (t) => {
+test("sends the approvers, pending requests and active approvals at once and after each change", async (t) => {
   const console = await openTestConsole(t);
   console.addQuestion({ input: { command: "rm \u202e-rf" } });
   const headers = await console.signIn("Grace");
@@ -111,7 +111,7 @@ test("who is asked, what is open and what still holds is told at once and after 
   assert.deepEqual((await nextOf(events, "open"))["ids"], ["apr_1"]);
 });
 
-test("calls are told as they end, those just before the page opened too, and how questions were answered", async (t) => {
+test("sends calls as they end, including those just before the page opened, and how requests were decided", async (t) => {
   const console = await openTestConsole(t);
   console.addRecord("r1", [INVOKED, COMPLETED]);
   const events = readEvents(await openLive(t, console, await console.signIn()));
@@ -125,7 +125,7 @@ test("calls are told as they end, those just before the page opened too, and how
   await nextOf(events, "policy");
 });
 
-test("workspaces that are unsafe are told at once and when one is added", async (t) => {
+test("sends unsafe workspaces at once and when one is added", async (t) => {
   const console = await openTestConsole(t);
   console.unsafe.push({ workspace: "/one", problem: "`.vscode` (EACCES)" });
   const events = readEvents(await openLive(t, console, await console.signIn()));
@@ -137,7 +137,7 @@ test("workspaces that are unsafe are told at once and when one is added", async 
   assert.deepEqual((await nextOf(events, "unsafe"))["unsafe"], [first, { workspace: ["/two", hidden], problem: "" }]);
 });
 
-test("a stream ends with its sign-in, with its reader and with the door", async (t) => {
+test("a stream ends with its sign-in, its reader or the door", async (t) => {
   const console = await openTestConsole(t);
   const headers = await console.signIn();
   const signedOut = readEvents(await openLive(t, console, headers));
@@ -156,7 +156,7 @@ test("a stream ends with its sign-in, with its reader and with the door", async 
   for await (const event of last) assert.notEqual(event["kind"], "hello");
 });
 
-test("pages that are open at once are bounded", async (t) => {
+test("limits the number of open pages", async (t) => {
   const console = await openTestConsole(t, { limits: { maxLiveStreams: 1 } });
   const headers = await console.signIn();
   const first = await openLive(t, console, headers);

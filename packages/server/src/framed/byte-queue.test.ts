@@ -3,13 +3,13 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { ByteQueue } from "./byte-queue.ts";
 
-test("asking for more bytes than there are fails", () => {
+test("taking more bytes than available fails", () => {
   const queue = new ByteQueue();
   queue.push(Buffer.from("abc"));
   assert.throws(() => queue.peek(4), RangeError);
 });
 
-test("bytes in one chunk are handed out without copying", () => {
+test("returns bytes within one chunk without copying", () => {
   const queue = new ByteQueue();
   const chunk = Buffer.from("abcdef");
   queue.push(chunk);
@@ -19,7 +19,7 @@ test("bytes in one chunk are handed out without copying", () => {
   assert.deepEqual(Buffer.from(taken), Buffer.from("bcd"));
 });
 
-test("a compacted rest no longer keeps its chunk alive", () => {
+test("a compacted remainder releases its chunk", () => {
   const queue = new ByteQueue();
   const chunk = Buffer.alloc(65_536, 1);
   queue.push(chunk);
@@ -29,7 +29,7 @@ test("a compacted rest no longer keeps its chunk alive", () => {
   assert.equal(rest.buffer.byteLength, 6);
 });
 
-test("what comes out is what went in, however it is cut", () => {
+test("returns the bytes that were added, in any chunks", () => {
   const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(chunks, fc.array(fc.nat(30), { maxLength: 60 }), fc.nat(3), (parts, sizes, variant) => {

@@ -17,11 +17,11 @@ async function connected(t: TestContext) {
   return { kernel, door, client };
 }
 
-test("without a kernel connecting says so", async (t) => {
+test("reports a missing kernel when connecting", async (t) => {
   await assert.rejects(connectFramed(await socketPath(t)), { code: "KERNEL_UNREACHABLE" });
 });
 
-test("something that is no kernel is recognised", async (t) => {
+test("recognises a peer that is not a kernel", async (t) => {
   const path = await socketPath(t);
   const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
   t.after(() => server.close());
@@ -30,7 +30,7 @@ test("something that is no kernel is recognised", async (t) => {
   await assert.rejects(client.call(toolCall(createTestKernel(), "r")), { code: "KERNEL_UNREACHABLE" });
 });
 
-test("a kernel that goes away rejects what waits for it, and later calls", async (t) => {
+test("rejects pending and later calls when the kernel disconnects", async (t) => {
   const { kernel, door, client } = await connected(t);
   let started = false;
   kernel.call = () => {
@@ -43,7 +43,7 @@ test("a kernel that goes away rejects what waits for it, and later calls", async
   await assert.rejects(client.call(toolCall(kernel, "s")), { code: "KERNEL_UNREACHABLE" });
 });
 
-test("a request id cannot be in use twice at once", async (t) => {
+test("rejects a request id that is in use", async (t) => {
   const { kernel, client } = await connected(t);
   const first = client.call(toolCall(kernel, "r", "wait"));
   await assert.rejects(client.call(toolCall(kernel, "r")), { code: "DUPLICATE_REQUEST_ID" });
@@ -52,7 +52,7 @@ test("a request id cannot be in use twice at once", async (t) => {
   assert.equal((await first).result.case, "success");
 });
 
-test("an aborted signal sends nothing; aborting later asks the kernel to cancel", async (t) => {
+test("an aborted signal sends nothing; aborting later sends a cancel request", async (t) => {
   const { kernel, client } = await connected(t);
   await assert.rejects(client.call(toolCall(kernel, "r"), { signal: AbortSignal.abort() }), { code: "CANCELLED" });
   const controller = new AbortController();
@@ -64,7 +64,7 @@ test("an aborted signal sends nothing; aborting later asks the kernel to cancel"
   assert.equal((await running).result.case, "success");
 });
 
-test("many calls at once each get their own answer", async (t) => {
+test("many concurrent calls each get their own response", async (t) => {
   const { kernel, client } = await connected(t);
   const ids = Array.from({ length: 200 }, (_, i) => `r${i}`);
   const answers = await Promise.all(ids.map((id) => client.call(toolCall(kernel, id, "echo", { id }))));
@@ -74,7 +74,7 @@ test("many calls at once each get their own answer", async (t) => {
   }
 });
 
-test("a denial is an answer, not an error", async (t) => {
+test("returns a denial as a response, not an error", async (t) => {
   const { kernel, client } = await connected(t);
   const request = create(ToolRequestSchema, { ...toolCall(kernel, "r"), sessionToken: "wrong" });
   assert.equal((await client.call(request)).result.case, "denied");

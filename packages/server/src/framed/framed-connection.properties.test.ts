@@ -8,7 +8,7 @@ import { toolCall, until } from "../test-socket.ts";
 import { joinFrames, PREFACE } from "./frame.ts";
 import { openDoor, rawClient } from "./test-framed.ts";
 
-test("frames are the same calls with the same answers, wherever the bytes are cut", async (t) => {
+test("frames make the same calls with the same responses in any chunks", async (t) => {
   const { kernel, path, door } = await openDoor(t);
   const anyText = fc.oneof(fc.string({ maxLength: 30 }), fc.string({ minLength: 9000, maxLength: 20_000 }));
   const anyConnection = fc.record({

@@ -21,7 +21,7 @@ for (const [name, bytes, reason] of [
   ["a preface of another version", Buffer.from("NTX2"), "bad_preface"],
   ["a wrong first byte alone", Buffer.from("X"), "bad_preface"],
 ] as const) {
-  test(`${name} is refused without an answer`, async (t) => {
+  test(`${name} is closed without a response`, async (t) => {
     const { kernel, path } = await openDoor(t);
     const { socket, answers, closed } = rawClient(t, path);
     socket.write(bytes);
@@ -62,7 +62,7 @@ for (const [name, bytes, reason] of [
   });
 }
 
-test("undecodable frames get one INVALID_REQUEST without an id; calls already read are answered", async (t) => {
+test("undecodable frames get one INVALID_REQUEST without an id; earlier calls get their responses", async (t) => {
   const { kernel, path } = await openDoor(t);
   const { socket, answers, closed } = rawClient(t, path);
   const broken = Buffer.concat([lengthOnly(3), Buffer.from([0xff, 0xff, 0xff])]);
@@ -81,7 +81,7 @@ test("undecodable frames get one INVALID_REQUEST without an id; calls already re
   assert.ok(kernel.refusals.length > 0);
 });
 
-test("a request that breaks rules is answered under its id and the connection stays", async (t) => {
+test("an invalid request gets its response under its id, and the connection stays", async (t) => {
   const { kernel, path } = await openDoor(t);
   const { socket, answers } = rawClient(t, path);
   const unknownField = Buffer.concat([encode(toolCall(kernel, "odd")), Buffer.from([0xf8, 0x06, 0x01])]);
@@ -97,7 +97,7 @@ test("a request that breaks rules is answered under its id and the connection st
   });
 });
 
-test("a connection that ends inside a frame is told so", async (t) => {
+test("a connection that ends inside a frame gets an error", async (t) => {
   const { kernel, path } = await openDoor(t);
   const { socket, answers, closed } = rawClient(t, path);
   socket.write(PREFACE);
@@ -130,7 +130,7 @@ test("a large frame with a wrong token is denied before it is read, and the conn
   );
 });
 
-test("a large frame with a valid token in front arrives whole, in whatever pieces", async (t) => {
+test("a large frame with a valid token in front arrives whole, in any chunks", async (t) => {
   const { kernel, path } = await openDoor(t);
   const { socket, answers } = rawClient(t, path);
   const request = largeCall(kernel, "large", 3 * MB);
@@ -170,7 +170,7 @@ test("a frame sent byte by byte is read", async (t) => {
   assert.equal(answers[0]?.requestId, "drops");
 });
 
-test("a preface that does not come ends the connection", async (t) => {
+test("a missing preface ends the connection", async (t) => {
   const clock = steppedClock(t);
   const { kernel, path, door } = await openDoor(t);
   const { socket } = rawClient(t, path);
@@ -206,7 +206,7 @@ test("a frame that is not finished in time ends the connection; an idle connecti
   await until(() => idle.answers.length === 2);
 });
 
-test("a client that never reads is dropped, and what waited for it is let go", async (t) => {
+test("a client that never reads is disconnected, and its pending output is freed", async (t) => {
   const clock = steppedClock(t);
   const budget = createByteBudget(64 * MB);
   const { kernel, path, door } = await openDoor(t, { budget });
@@ -222,7 +222,7 @@ test("a client that never reads is dropped, and what waited for it is let go", a
   await until(() => door.connections === 0 && budget.used === 0);
 });
 
-test("with the budget used up nothing more is read until an answer frees some of it", async (t) => {
+test("reads nothing more while the budget is used up, until a response frees some of it", async (t) => {
   const budget = createByteBudget(2 * MB);
   const { kernel, path } = await openDoor(t, { budget });
   const { socket, answers } = rawClient(t, path);
@@ -242,7 +242,7 @@ test("with the budget used up nothing more is read until an answer frees some of
   await until(() => budget.used === 0);
 });
 
-test("with the most calls running nothing more is read", async (t) => {
+test("reads nothing more while the maximum of calls is running", async (t) => {
   const { kernel, path } = await openDoor(t, { limits: { maxCallsPerConnection: 2 } });
   const { socket, answers } = rawClient(t, path);
   socket.write(PREFACE);
@@ -256,7 +256,7 @@ test("with the most calls running nothing more is read", async (t) => {
   }
 });
 
-test("a client that hangs up aborts its calls", async (t) => {
+test("a client that disconnects aborts its calls", async (t) => {
   const { kernel, path, door } = await openDoor(t);
   const { socket } = rawClient(t, path);
   socket.write(PREFACE);
@@ -267,7 +267,7 @@ test("a client that hangs up aborts its calls", async (t) => {
   assert.equal(kernel.calls[0]?.signal?.aborted, true);
 });
 
-test("pipelined calls are answered as they get ready", async (t) => {
+test("pipelined calls get responses as they are ready", async (t) => {
   const { kernel, path } = await openDoor(t);
   const { socket, answers } = rawClient(t, path);
   const bodies = Array.from({ length: 1000 }, (_, i) => encode(toolCall(kernel, `r${i}`)));

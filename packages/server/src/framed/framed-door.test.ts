@@ -9,7 +9,7 @@ import { PREFACE } from "./frame.ts";
 import { openFramedDoor } from "./framed-door.ts";
 import { assertStillAnswers, frame, lengthOnly, openDoor, rawClient } from "./test-framed.ts";
 
-test("two hundred strangers with unfinished frames hold little and do not keep a valid call out", async (t) => {
+test("two hundred unauthenticated clients with unfinished frames hold little memory and do not block a valid call", async (t) => {
   const { kernel, path, door } = await openDoor(t);
   const half = Buffer.concat([PREFACE, lengthOnly(900_000), Buffer.alloc(60_000, 0x7a)]);
   for (let i = 0; i < 200; i++) rawClient(t, path).socket.write(half);
@@ -19,7 +19,7 @@ test("two hundred strangers with unfinished frames hold little and do not keep a
   assert.ok(kernel.refusals.every((refusal) => refusal.reason === "too_many_unfinished"));
 });
 
-test("when the door is full, the oldest stranger makes room and known clients stay", async (t) => {
+test("a full door disconnects the oldest unauthenticated client and keeps authenticated ones", async (t) => {
   const { kernel, path, door } = await openDoor(t, { limits: { maxConnections: 3 } });
   const known = rawClient(t, path);
   known.socket.write(PREFACE);
@@ -41,7 +41,7 @@ test("when the door is full, the oldest stranger makes room and known clients st
   assert.ok(kernel.refusals.some((refusal) => refusal.reason === "too_many_connections"));
 });
 
-test("closing lets running calls finish and be answered", async (t) => {
+test("closing lets running calls finish and respond", async (t) => {
   const { kernel, path, door } = await openDoor(t);
   const { socket, answers, closed } = rawClient(t, path);
   socket.write(PREFACE);
@@ -55,7 +55,7 @@ test("closing lets running calls finish and be answered", async (t) => {
   await assert.rejects(stat(path), { code: "ENOENT" });
 });
 
-test("when the grace is over, running calls are cancelled and answered", async (t) => {
+test("after the grace period running calls are cancelled and respond", async (t) => {
   const { kernel, path, door } = await openDoor(t);
   const { socket, answers, closed } = rawClient(t, path);
   socket.write(PREFACE);
@@ -86,13 +86,13 @@ test("the socket is private", async (t) => {
   assert.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-test("a socket that somebody answers on is not replaced", async (t) => {
+test("does not replace a socket that a process still listens on", async (t) => {
   const { path, kernel } = await openDoor(t);
   await assert.rejects(openFramedDoor({ kernel, path }), { code: "HOME_BUSY" });
   await assertStillAnswers(t, kernel, path);
 });
 
-test("a socket left behind is replaced", async (t) => {
+test("replaces a stale socket", async (t) => {
   const path = await socketPath(t);
   const left = createServer().listen(path);
   await once(left, "listening");
@@ -107,20 +107,20 @@ test("a socket left behind is replaced", async (t) => {
   await assertStillAnswers(t, kernel, path);
 });
 
-test("a file that is no socket is not removed", async (t) => {
+test("does not remove a file that is not a socket", async (t) => {
   const path = await socketPath(t);
   await writeFile(path, "precious");
   await assert.rejects(openFramedDoor({ kernel: createTestKernel(), path }), { code: "HOME_UNSAFE" });
   assert.ok((await stat(path)).isFile());
 });
 
-test("a directory that others can enter is refused", async (t) => {
+test("rejects a directory that others can enter", async (t) => {
   const path = await socketPath(t);
   await chmod(path.slice(0, -2), 0o755);
   await assert.rejects(openFramedDoor({ kernel: createTestKernel(), path }), { code: "HOME_UNSAFE" });
 });
 
-test("a path too long for a socket is refused", async (t) => {
+test("rejects a path too long for a socket", async (t) => {
   const path = `${await socketPath(t)}${"x".repeat(120)}`;
   await assert.rejects(openFramedDoor({ kernel: createTestKernel(), path }), { code: "CONFIG_INVALID" });
 });

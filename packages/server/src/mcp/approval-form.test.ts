@@ -16,20 +16,20 @@ const question = {
 const messageFor = (command: string, more = {}): string =>
   createApprovalForm({ ...question, input: { command }, ...more })?.message ?? assert.fail("there is no form");
 
-test("a form counts line ends and other escapes, so that the beginning of a call stays in view", () => {
+test("a form counts line ends and other escapes, so that the start of a call stays visible", () => {
   const message = messageFor(`rm -rf ~${"\n".repeat(60)}${"\u000b".repeat(9)}# safe\n\nend`);
   assert.match(message, /"command": "rm -rf ~\[\\n\*60\]\[\\u000b\*9\]# safe\\n\\nend"/);
 });
 
-test("a backslash before an n is no line end", () => {
+test("a backslash before an n is not a line end", () => {
   assert.match(messageFor("\\n\\n\\n\\n"), /"command": "\\\\n\\\\n\\\\n\\\\n"/);
 });
 
-test("a form says what a person should know besides", () => {
+test("a form shows the facts that a person should know", () => {
   assert.match(messageFor("./x", { notes: ['"x" changed'] }), /^Note: "x" changed$/m);
 });
 
-test("a form shows the call on its first line, and whole below", () => {
+test("a form shows the call on its first line, and in full below", () => {
   const [first = "", ...rest] = messageFor("curl https://a.example\nrm -rf ~", {
     notes: ["it runs without network"],
   }).split("\n");
@@ -45,7 +45,7 @@ test("a form shows the call on its first line, and whole below", () => {
   assert.match(other ?? "", /^t: "a\[U\+202E\]b"\nAn agent asks to run t@1\.0\.0 in \/w\.\n/);
 });
 
-test("only a field that was sent off is a person's yes or no", () => {
+test("takes a decision only from a field of a submitted form", () => {
   for (const [result, said] of [
     [{ action: "accept", content: { approve: true } }, "once"],
     [{ action: "accept", content: { approve: false } }, "deny"],

@@ -6,12 +6,12 @@ import { boundStructure } from "./bounded-structure.ts";
 
 const sizeOf = (value: JsonObject): number => Buffer.byteLength(JSON.stringify(value));
 
-test("a structure that fits stays as it is", () => {
+test("keeps a structure that fits", () => {
   const value = { text: "x".repeat(900), cut: false };
   assert.equal(boundStructure(value, 1000), value);
 });
 
-test("long texts are cut on a character, with their size, and the object beside them says so", () => {
+test("cuts long texts on a character, with their size, and the object beside them says so", () => {
   const value = { stdout: { text: "é".repeat(5000), cut: false, size: 10_000 }, stderr: { text: "short", cut: false } };
   const bounded = boundStructure(value, 1000);
   assert.ok(bounded !== undefined && sizeOf(bounded) <= 1000 && sizeOf(bounded) > 900);
@@ -20,7 +20,7 @@ test("long texts are cut on a character, with their size, and the object beside 
   assert.deepEqual([stdout.cut, stdout.size, stderr], [true, 10_000, value.stderr]);
 });
 
-test("long lists lose their ends where cut texts are not enough, and what cannot be cut is not given", () => {
+test("shortens long lists if cutting texts is not enough, and omits a structure that is still too large", () => {
   const value = { matches: Array.from({ length: 2000 }, (_, line) => ({ line, text: "match" })) };
   const bounded = boundStructure(value, 2000);
   assert.ok(bounded !== undefined && sizeOf(bounded) <= 2000);
@@ -29,7 +29,7 @@ test("long lists lose their ends where cut texts are not enough, and what cannot
   assert.equal(boundStructure(wide, 1000), undefined);
 });
 
-test("whatever the structure, the answer has at most so many bytes and the same fields", () => {
+test("for any structure the response has at most the limit of bytes and the same fields", () => {
   const json = fc.jsonValue({ maxDepth: 3 });
   fc.assert(
     fc.property(fc.dictionary(fc.string(), json), fc.string({ maxLength: 4000 }), (fields, text) => {

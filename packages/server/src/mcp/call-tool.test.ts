@@ -53,7 +53,7 @@ const success = (requestId: string, repeatedAnswer = false) =>
     result: { case: "success", value: { view: "done", resultType: "string", repeatedAnswer } },
   });
 
-test("a call without an answer comes again under its own request id, and an answered one under a new one", async () => {
+test("a call without a response is repeated under its own request id, and an answered one under a new id", async () => {
   let lost = 2;
   const { ids, output } = await callAll([{ a: 1 }, { a: 2 }, { a: 1 }, { a: 1 }], async ({ requestId }) => {
     if (lost-- > 0) throw unreachable;
@@ -64,7 +64,7 @@ test("a call without an answer comes again under its own request id, and an answ
   assert.match(output, /KERNEL_UNREACHABLE: gone/);
 });
 
-test("the answer to a call that was not answered before says that it is of then, and no other does", async () => {
+test("only the late response to an earlier call is marked as such", async () => {
   let lost = 1;
   const { output } = await callAll([{ a: 1 }, { a: 1 }, { a: 1 }], async ({ requestId }) => {
     if (lost-- > 0) throw unreachable;
@@ -74,7 +74,7 @@ test("the answer to a call that was not answered before says that it is of then,
   assert.equal(output.match(/It ran once, at that time/g)?.length, 1);
 });
 
-test("a call that only reads is asked for anew when it comes again", async () => {
+test("a repeated read-only call is sent to the kernel again", async () => {
   const echo = create(ToolInfoSchema, { name: "echo", safetyTier: "read_only", state: "ready", inputSchema: "{}" });
   const answers = ["given", "lost", "given"];
   const { ids, output } = await callAll(
@@ -89,7 +89,7 @@ test("a call that only reads is asked for anew when it comes again", async () =>
   assert.match(output, /KERNEL_UNREACHABLE: gone/);
 });
 
-test("a trace is passed on, and nothing that only says to be one and breaks a header", async () => {
+test("passes on a valid trace context, and nothing else that would break a header", async () => {
   const traces: (string | undefined)[] = [];
   for (const traceparent of [
     "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -105,7 +105,7 @@ test("a trace is passed on, and nothing that only says to be one and breaks a he
   assert.deepEqual(traces, ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", undefined, undefined]);
 });
 
-test("what the caller has to say comes with the next answer, once", async () => {
+test("adds the caller's notice to the next response, once", async () => {
   const notices = ["another session"];
   const takeNotice = (): string | undefined => notices.pop();
   const { output } = await callAll([{ a: 1 }, { a: 2 }], async ({ requestId }) => success(requestId), { takeNotice });

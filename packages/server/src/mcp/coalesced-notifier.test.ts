@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createCoalescedNotifier } from "./coalesced-notifier.ts";
 
-test("any number of changes that come while it looks are looked at once more, and a failure ends nothing", async () => {
+test("coalesces changes during a check into one more check, and survives a failure", async () => {
   const looks: (() => void)[] = [];
   const changed = createCoalescedNotifier(async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -6,7 +6,7 @@ import { parseFastPathCall } from "./fast-path-call.ts";
 const params = { name: "echo", arguments: { a: 1 }, _meta: { "x/y": true } };
 const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
 
-test("a call that has more to it than tool, arguments and sender is not plain, nor is any other message", () => {
+test("only a call with just tool, arguments and sender is plain", () => {
   const others: readonly JsonObject[] = [
     { ...call, method: "tools/list" },
     { ...call, jsonrpc: "1.0" },
@@ -29,7 +29,7 @@ test("a call that has more to it than tool, arguments and sender is not plain, n
   for (const other of [null, 1, "x", [call]]) assert.equal(parseFastPathCall(other), undefined);
 });
 
-test("a plain call gives its arguments as they were sent, none if there are none", () => {
+test("a plain call keeps its arguments as they were sent, or has no arguments", () => {
   assert.deepEqual(parseFastPathCall(call), { id: 1, name: "echo", input: { a: 1 }, meta: '{"x/y":true}' });
   const bare = { ...call, id: "a", params: { name: "echo" } };
   assert.deepEqual(parseFastPathCall(bare), { id: "a", name: "echo", input: {}, meta: "" });

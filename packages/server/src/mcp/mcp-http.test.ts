@@ -45,7 +45,7 @@ async function open(t: TestContext, limits: Partial<McpHttpLimits> = {}, bytesIn
   return { kernel, serving, url, post, connect, initialize };
 }
 
-test("a body above the limit is refused before it is read, and one that is chunked while it is", async (t) => {
+test("rejects a body above the limit before reading it, and a chunked one while reading", async (t) => {
   const { kernel, url, post } = await open(t, { maxBodyBytes: 1000 });
   assert.equal((await post("x".repeat(2000))).status, 413);
   const body = new ReadableStream({
@@ -65,7 +65,7 @@ test("a body above the limit is refused before it is read, and one that is chunk
   );
 });
 
-test("a body that stalls is given up", async (t) => {
+test("a stalled body times out", async (t) => {
   const { kernel, url } = await open(t, { bodyIdleTimeoutMs: 20 });
   const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")) });
   const headers = { authorization: `Bearer ${kernel.token}`, "content-type": "application/json" };
@@ -73,7 +73,7 @@ test("a body that stalls is given up", async (t) => {
   assert.equal(answer.status, 408);
 });
 
-test("what does not fit into the bytes in flight is turned away, until there is room", async (t) => {
+test("rejects requests above the budget of bytes in flight, until there is room", async (t) => {
   const { post, kernel, initialize } = await open(t, {}, 600);
   const connection = { "mcp-session-id": await initialize() };
   const wait = (id: number) =>
@@ -87,7 +87,7 @@ test("what does not fit into the bytes in flight is turned away, until there is 
   }
 });
 
-test("the arguments reach the kernel as they were sent, in both revisions", async (t) => {
+test("passes the arguments to the kernel as they were sent, in both revisions", async (t) => {
   const { kernel, post, initialize } = await open(t);
   const args = `{"text":5,"__proto__":{"polluted":1},"constructor":"c"}`;
   const params = `{"name":"echo","arguments":${args}`;
@@ -112,7 +112,7 @@ test("the arguments reach the kernel as they were sent, in both revisions", asyn
   assert.deepEqual(inputs, [args, args]);
 });
 
-test("a header that names another tool than the body is refused", async (t) => {
+test("rejects a header that names another tool than the body", async (t) => {
   const { kernel, post } = await open(t);
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -125,7 +125,7 @@ test("a header that names another tool than the body is refused", async (t) => {
   assert.equal(kernel.calls.length, 0);
 });
 
-test("an id that is in use is refused, and so are too many requests at once", async (t) => {
+test("rejects an id in use, and too many concurrent requests", async (t) => {
   const { kernel, post, initialize } = await open(t, { maxRequestsPerConnection: 2 });
   const connection = { "mcp-session-id": await initialize() };
   const wait = (id: number) => post({ id, method: "tools/call", params: { name: "wait", arguments: {} } }, connection);
@@ -141,7 +141,7 @@ test("an id that is in use is refused, and so are too many requests at once", as
   assert.match(await again.text(), /"result"/);
 });
 
-test("the connection used longest ago makes room for another", async (t) => {
+test("the least recently used connection makes room for another", async (t) => {
   const { post, initialize } = await open(t, { maxConnections: 2 });
   const ids = [await initialize(), await initialize(), await initialize()];
   const pings = ids.map((id) => post({ id: 1, method: "ping" }, { "mcp-session-id": id }));
@@ -151,7 +151,7 @@ test("the connection used longest ago makes room for another", async (t) => {
   );
 });
 
-test("a connection that nobody uses is closed", async (t) => {
+test("closes an idle connection", async (t) => {
   const { post, initialize } = await open(t, { idleTimeoutMs: 0, sweepMs: 10 });
   const connection = { "mcp-session-id": await initialize() };
   let status = 0;
@@ -163,7 +163,7 @@ test("a connection that nobody uses is closed", async (t) => {
   assert.equal(status, 404);
 });
 
-test("in the previous revision a stream that breaks cancels nothing", async (t) => {
+test("in the previous revision a broken stream cancels nothing", async (t) => {
   const { kernel, url, initialize } = await open(t);
   const leaving = new AbortController();
   const answer = await fetch(url, {
@@ -187,7 +187,7 @@ test("in the previous revision a stream that breaks cancels nothing", async (t) 
 });
 
 for (const mode of REVISIONS) {
-  test(`${mode}: a client that gives up cancels its call`, async (t) => {
+  test(`${mode}: a client that disconnects cancels its call`, async (t) => {
     const { kernel, connect } = await open(t);
     const client = await connect(mode);
     const leaving = new AbortController();
@@ -200,7 +200,7 @@ for (const mode of REVISIONS) {
     );
   });
 
-  test(`${mode}: an idle client does not keep the door from closing`, async (t) => {
+  test(`${mode}: an idle client does not keep the door open`, async (t) => {
     const { serving, connect } = await open(t);
     const client = await connect(mode);
     await client.listTools();
@@ -235,7 +235,7 @@ function countRequests(t: TestContext): () => number {
   return () => count;
 }
 
-test("current revision: calls after the first are answered as it was, without the SDK", async (t) => {
+test("current revision: calls after the first get the same response without the SDK", async (t) => {
   const { kernel, post } = await open(t);
   const made = countRequests(t);
   const first = await post(...currentCall("echo"));
@@ -252,7 +252,7 @@ test("current revision: calls after the first are answered as it was, without th
   assert.equal(kernel.calls.length, 3);
 });
 
-test("current revision: what the headers deny is refused as ever, after calls like it were taken too", async (t) => {
+test("current revision: headers that contradict the body are still rejected after valid calls", async (t) => {
   const { kernel, post } = await open(t);
   await (await post(...currentCall("echo"))).json();
   const [body, headers] = currentCall("echo");
@@ -269,7 +269,7 @@ test("current revision: what the headers deny is refused as ever, after calls li
   assert.equal(kernel.calls.length, 1);
 });
 
-test("current revision: a client that hangs up cancels a call like those before it", async (t) => {
+test("current revision: a client that disconnects cancels a call on the fast path", async (t) => {
   const { kernel, url, post } = await open(t);
   await (await post(...currentCall("echo"))).json();
   const made = countRequests(t);

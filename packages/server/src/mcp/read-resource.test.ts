@@ -34,17 +34,17 @@ for (const uri of [
   `narthex://content/${"a".repeat(64)}?other=1`,
   `narthex://content/${"a".repeat(64)}?offset=9007199254740993`,
 ]) {
-  test(`\`${uri.slice(-40)}\` names no resource`, async () => {
+  test(`rejects \`${uri.slice(-40)}\` as a resource`, async () => {
     assert.equal(parseContentUri(uri), undefined);
     await assert.rejects(reading(Buffer.from("x")).read(uri), /no resource has this address/);
   });
 }
 
-test("content of nobody, or of somebody else, is not found", async () => {
+test("reports unknown content and another session's content as not found", async () => {
   await assert.rejects(reading(Buffer.from("x")).read(`narthex://content/${"a".repeat(64)}`), /CONTENT_NOT_FOUND/);
 });
 
-test("pages of any size put together are the whole, and text is never cut inside a character", async () => {
+test("pages of any size add up to the whole, and text is never cut inside a character", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ unit: "grapheme", maxLength: 40 }),
@@ -67,7 +67,7 @@ test("pages of any size put together are the whole, and text is never cut inside
   );
 });
 
-test("what is not text comes as bytes", async () => {
+test("returns binary content as bytes", async () => {
   const { uri, read } = reading(Uint8Array.of(0xff, 0, 1));
   const [page] = (await read(uri)).contents;
   assert.ok(page !== undefined && "blob" in page);

@@ -4,7 +4,7 @@ import { createRecentCallIds } from "./recent-call-ids.ts";
 
 const never = (): string => assert.fail("nothing waits, so no digest is needed");
 
-test("where nothing is noted no digest is made", () => {
+test("computes no digest while nothing is noted", () => {
   const notes = createRecentCallIds();
   assert.equal(notes.find(never), undefined);
   notes.set(never, "");
@@ -13,7 +13,7 @@ test("where nothing is noted no digest is made", () => {
   assert.equal(notes.find(never), undefined);
 });
 
-test("a note is not found once it is too old", () => {
+test("forgets a note after its time", () => {
   let nowMs = 0;
   const notes = createRecentCallIds(1000, () => nowMs);
   notes.set(() => "a", "id");
@@ -29,7 +29,7 @@ test("a note is not found once it is too old", () => {
   );
 });
 
-test("of very many calls the last ones are noted", () => {
+test("keeps the most recent of very many calls", () => {
   const notes = createRecentCallIds();
   for (let i = 0; i < 300; i++) notes.set(() => `call ${i}`, `id ${i}`);
   assert.equal(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ResponseTemplates } from "./response-templates.ts";
 
-test("frames are few and of short messages, and the oldest goes first", () => {
+test("keeps few templates of short messages, and drops the oldest first", () => {
   const frames = new ResponseTemplates();
   frames.learn("x".repeat(5000), {});
   assert.equal(frames.find("x".repeat(5000)), undefined);
@@ -13,7 +13,7 @@ test("frames are few and of short messages, and the oldest goes first", () => {
   assert.equal(frames.find("8"), undefined);
 });
 
-test("what was around the one result goes around the other", () => {
+test("wraps another result in the same surrounding message", () => {
   const frames = new ResponseTemplates();
   frames.learn("", { content: [], isError: true, structuredContent: {}, _meta: { a: 1 }, resultType: "complete" });
   assert.equal(

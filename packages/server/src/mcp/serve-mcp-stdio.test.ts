@@ -100,7 +100,7 @@ for (const [name, line, code] of [
   ["that is a batch", `[{"jsonrpc":"2.0","id":7,"method":"ping"}]`, -32600],
   ["that is no message", `{"id":7,"hello":true}`, -32600],
 ] as const) {
-  test(`a line ${name} is answered with an error, and the door goes on`, async (t) => {
+  test(`a line ${name} gets an error, and the door continues`, async (t) => {
     const opened = await open(t);
     await initialize(opened);
     opened.sendLine(line);
@@ -113,7 +113,7 @@ for (const [name, line, code] of [
   });
 }
 
-test("a line above the limit is dropped and answered with an error", async (t) => {
+test("a line above the limit is dropped and gets an error", async (t) => {
   const opened = await open(t, { maxLineBytes: 1000 });
   await initialize(opened);
   opened.sendLine("x".repeat(5000));
@@ -126,7 +126,7 @@ for (const [era, prepare, meta] of [
   ["previous", initialize, undefined],
   ["current", async () => undefined, envelope],
 ] as const) {
-  test(`${era} revision: tools are listed with their schemas and hints, and called`, async (t) => {
+  test(`${era} revision: lists tools with their schemas and hints, and calls them`, async (t) => {
     const opened = await open(t);
     await prepare(opened);
     const params = meta === undefined ? {} : { _meta: meta };
@@ -151,7 +151,7 @@ for (const [era, prepare, meta] of [
   ["previous", initialize, {}],
   ["current", async () => undefined, envelope],
 ] as const) {
-  test(`${era} revision: calls after the first are answered as it was, whichever way they took`, async (t) => {
+  test(`${era} revision: calls after the first get the same response, on either path`, async (t) => {
     const opened = await open(t);
     await prepare(opened);
     const call = async (id: number | string, name: string, _meta: object): Promise<Message> => {
@@ -171,7 +171,7 @@ for (const [era, prepare, meta] of [
   });
 }
 
-test("a call like one before it can be cancelled, and its id used again", async (t) => {
+test("a call on the fast path can be cancelled, and its id reused", async (t) => {
   const opened = await open(t);
   await initialize(opened);
   const call = (id: number, name: string) =>
@@ -198,7 +198,7 @@ test("a call like one before it can be cancelled, and its id used again", async 
   await until(() => opened.kernel.waiting === 0);
 });
 
-test("calls of a client that can be asked all take the way on which it is", async (t) => {
+test("calls of a client with elicitation all take the path that supports it", async (t) => {
   const opened = await open(t, { elicitation: true });
   await initialize(opened);
   const call = async (id: number): Promise<void> => {
@@ -222,7 +222,7 @@ test("the current revision is discovered", async (t) => {
   assert.deepEqual((await answerTo(1)).result?.supportedVersions, [CURRENT]);
 });
 
-test("the kernel sees the arguments as they were sent, whatever the schema says", async (t) => {
+test("the kernel gets the arguments as they were sent, whatever the schema", async (t) => {
   const opened = await open(t);
   await initialize(opened);
   const args = `{"text":5,"extra":[null,{"deep":true}],"__proto__":{"polluted":1},"constructor":"c"}`;
@@ -233,7 +233,7 @@ test("the kernel sees the arguments as they were sent, whatever the schema says"
   assert.equal(Buffer.from(request.tool.value.input).toString(), args);
 });
 
-test("an id that is in use is refused", async (t) => {
+test("rejects an id in use", async (t) => {
   const opened = await open(t);
   await initialize(opened);
   opened.send({ id: 1, method: "tools/call", params: { name: "wait", arguments: { a: 1 } } });
@@ -277,7 +277,7 @@ test("an error names every violation, the approval and what to do next", async (
   }
 });
 
-test("a fault of the caller is an error result without its details", async (t) => {
+test("a caller's fault is an error result without its details", async (t) => {
   const opened = await open(t, { caller: callerOf({ call: () => Promise.reject(new Error("secret")) }) });
   await initialize(opened);
   opened.send({ id: 1, method: "tools/call", params: { name: "x" } });
@@ -286,7 +286,7 @@ test("a fault of the caller is an error result without its details", async (t) =
   assert.ok(!JSON.stringify(result).includes("secret"));
 });
 
-test("a promised structure that is too large to send is not silently left out", async (t) => {
+test("declared structured output that is too large to send is reported", async (t) => {
   const success = { view: "cut", resultType: "object", resultSize: 8_000_000n, cut: true };
   const response = create(ToolResponseSchema, { requestId: "r", result: { case: "success", value: success } });
   const [info] = await (await createKernelCaller(createTestKernel(), createTestKernel().token)).listTools();
@@ -299,7 +299,7 @@ test("a promised structure that is too large to send is not silently left out", 
   assert.match(result?.content?.[1]?.text ?? "", /succeeded.*result_read/);
 });
 
-test("a cancelled call aborts and is not answered", async (t) => {
+test("a cancelled call is aborted and gets no response", async (t) => {
   const opened = await open(t);
   await initialize(opened);
   opened.send({ id: 1, method: "tools/call", params: { name: "wait", arguments: {} } });
@@ -311,7 +311,7 @@ test("a cancelled call aborts and is not answered", async (t) => {
   assert.ok(!opened.received.some((message) => message.id === 1));
 });
 
-test("output while a tool runs becomes progress, where the client asked for it", async (t) => {
+test("output of a running tool becomes progress if the client asked for it", async (t) => {
   const opened = await open(t);
   await initialize(opened);
   opened.send({
@@ -331,7 +331,7 @@ test("output while a tool runs becomes progress, where the client asked for it",
   );
 });
 
-test("with the most calls running nothing more is read", async (t) => {
+test("reads nothing more while the maximum of calls is running", async (t) => {
   const opened = await open(t, { maxCalls: 2 });
   await initialize(opened);
   for (let id = 1; id <= 4; id++) opened.send({ id, method: "tools/call", params: { name: "wait", arguments: {} } });
@@ -341,7 +341,7 @@ test("with the most calls running nothing more is read", async (t) => {
   clearInterval(timer);
 });
 
-test("a client that stops sending gets its last answers, then the door closes", async (t) => {
+test("a client that stops sending gets its last responses, then the door closes", async (t) => {
   const opened = await open(t);
   await initialize(opened);
   opened.send({ id: 1, method: "tools/call", params: { name: "wait", arguments: {} } });
@@ -352,7 +352,7 @@ test("a client that stops sending gets its last answers, then the door closes", 
   await opened.door.closed;
 });
 
-test("what others print does not reach the client", async (t) => {
+test("output of other code does not reach the client", async (t) => {
   const { execFile } = await import("node:child_process");
   const { promisify } = await import("node:util");
   const script = `

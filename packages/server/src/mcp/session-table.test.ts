@@ -5,7 +5,7 @@ import { createTestKernel } from "../test-kernel.ts";
 import { createKernelSource } from "./mcp-source.ts";
 import { createSessionTable } from "./session-table.ts";
 
-test("a session counts as ended only where the kernel says so, not where the kernel cannot be asked", async () => {
+test("a session counts as ended only if the kernel says so, not if the kernel is unreachable", async () => {
   const kernel = createTestKernel();
   const source = createKernelSource(kernel);
   const failing = (fault: Error) =>

@@ -19,14 +19,14 @@ function openTransport({ isFull = false } = {}) {
 const answer = (id: number) => ({ jsonrpc: "2.0", id, result: {} }) as const;
 const line = (id: number): string => `${JSON.stringify(answer(id))}\n`;
 
-test("answers of one turn go out in one piece, a line each and in order", async () => {
+test("responses of one turn are written at once, one per line and in order", async () => {
   const { transport, written } = openTransport();
   await Promise.all([transport.send(answer(1)), transport.send(answer(2))]);
   await transport.send(answer(3));
   assert.deepEqual(written, [line(1) + line(2), line(3)]);
 });
 
-test("an answer that was not written yet goes out before the transport closes, and nothing after it", async () => {
+test("a pending response is written before the transport closes, and nothing after it", async () => {
   const { transport, written } = openTransport();
   const sent = transport.send(answer(1));
   await transport.close();
@@ -35,7 +35,7 @@ test("an answer that was not written yet goes out before the transport closes, a
   assert.deepEqual(written, [line(1)]);
 });
 
-test("to an output that failed nothing more is written", async () => {
+test("writes nothing more to a failed output", async () => {
   const { transport, output, written } = openTransport();
   await transport.start();
   const sent = transport.send(answer(1));
@@ -44,7 +44,7 @@ test("to an output that failed nothing more is written", async () => {
   assert.deepEqual(written, []);
 });
 
-test("whoever sends waits until a full output has room again", async () => {
+test("applies back pressure to senders while the output is full", async () => {
   const { transport, output } = openTransport({ isFull: true });
   let isSent = false;
   const sending = transport.send(answer(1)).then(() => {
@@ -56,7 +56,7 @@ test("whoever sends waits until a full output has room again", async () => {
   await sending;
 });
 
-test("a request is known by its method and id, a cancel by having no id", async () => {
+test("recognises a request by its method and id, and a cancel by its missing id", async () => {
   const { transport, input } = openTransport();
   const heard: unknown[] = [];
   transport.onmessage = (message) => heard.push(message);

@@ -33,7 +33,7 @@ function createList(infos: () => readonly ToolInfo[], decide: Decide = () => und
   );
 }
 
-test("tools that could not run are not listed, and neither are those MCP cannot call", async () => {
+test("omits tools that could not run or that MCP cannot call", async () => {
   const infos = [
     info("ready"),
     info("degraded", { state: "degraded" }),
@@ -48,7 +48,7 @@ test("tools that could not run are not listed, and neither are those MCP cannot 
   );
 });
 
-test("a definition is read once, and again when it changed", async () => {
+test("reads a definition once, and again when it changed", async () => {
   let infos = [info("a"), info("b")];
   const list = createList(() => infos);
   const [a] = await list.refresh();
@@ -58,7 +58,7 @@ test("a definition is read once, and again when it changed", async () => {
   assert.equal(otherB?.description, "another");
 });
 
-test("hints follow from tier and effects, and those that a client assumes by itself are left out", async () => {
+test("derives hints from tier and effects, and omits those that a client assumes by default", async () => {
   const infos = [
     info("reads", { safetyTier: "read_only", effects: ["fs_read"] }),
     info("writes", { effects: ["fs_write"] }),
@@ -79,7 +79,7 @@ test("hints follow from tier and effects, and those that a client assumes by its
   );
 });
 
-test("built-in tools that do not help a coding agent are listed only where all are asked for", async () => {
+test("lists built-in tools that do not help a coding agent only if all are requested", async () => {
   const infos = [info("echo", { source: "builtin" }), info("file_read", { source: "builtin" }), info("hash")];
   const named = async (set?: "coding" | "all") =>
     (await createList(() => infos, undefined, set).refresh()).map(({ name }) => name);
@@ -87,7 +87,7 @@ test("built-in tools that do not help a coding agent are listed only where all a
   assert.deepEqual(await named("all"), ["echo", "file_read", "hash"]);
 });
 
-test("a built-in tool is listed without output schema and without limits that no model needs", async () => {
+test("lists a built-in tool without output schema and without limits that no model needs", async () => {
   const inputSchema = JSON.stringify({
     type: "object",
     properties: {
@@ -115,7 +115,7 @@ test("a built-in tool is listed without output schema and without limits that no
   assert.deepEqual([foreign?.inputSchema, foreign?.outputSchema], [JSON.parse(inputSchema), { type: "object" }]);
 });
 
-test("descriptions name the calls that wait for a person, as the policy decides them, and change with it", async () => {
+test("descriptions name the calls that need approval under the policy, and change with it", async () => {
   const infos = ["shell_exec", "git", "file_write", "file_read"].map((name) => info(name, { source: "builtin" }));
   let decide: Decide = () => "allow";
   const list = createList(
@@ -143,7 +143,7 @@ test("descriptions name the calls that wait for a person, as the policy decides 
   ]);
 });
 
-test("structure is promised for object results with a schema alone", async () => {
+test("declares structured output only for object results with a schema", async () => {
   const infos = [
     info("promises", { resultType: "object", outputSchema: `{"type":"object"}` }),
     info("silent", { resultType: "object" }),
@@ -159,7 +159,7 @@ test("structure is promised for object results with a schema alone", async () =>
   );
 });
 
-test("a list has changed once for each change, and not for a client that never asked for it", async () => {
+test("reports a changed list once for each change, and only to a client that listed tools", async () => {
   let infos = [info("a"), info("b")];
   const list = createList(() => infos);
   assert.equal(await list.hasChanged(), false);

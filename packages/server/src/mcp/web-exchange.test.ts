@@ -19,7 +19,7 @@ async function request(context: TestContext, answer: () => Response): Promise<In
 
 const EVENTS = { headers: { "content-type": "text/event-stream" } };
 
-test("the head of a stream is there before its first event", { timeout: 10_000 }, async (context) => {
+test("sends the head of a stream before its first event", { timeout: 10_000 }, async (context) => {
   const events = new TransformStream<Uint8Array, Uint8Array>();
   const response = await request(context, () => new Response(events.readable, EVENTS));
   assert.equal(response.headers["content-type"], "text/event-stream");
@@ -29,7 +29,7 @@ test("the head of a stream is there before its first event", { timeout: 10_000 }
   assert.equal(await text(response), "data: 1\n\n");
 });
 
-test("an event that is there at once comes with its stream's head, and those after it follow", async (context) => {
+test("sends an immediate event with its stream's head, and later ones after it", async (context) => {
   const response = await request(context, () => {
     const chunks = ["data: 1\n\n", "data: 2\n\n"].map((event) => Buffer.from(event));
     return new Response(ReadableStream.from(chunks), EVENTS);
@@ -37,7 +37,7 @@ test("an event that is there at once comes with its stream's head, and those aft
   assert.equal(await text(response), "data: 1\n\ndata: 2\n\n");
 });
 
-test("an answer of JSON is sent whole, with its length", async (context) => {
+test("sends a JSON response whole, with its length", async (context) => {
   const response = await request(context, () => Response.json({ text: "ä" }, { status: 400 }));
   assert.equal(response.statusCode, 400);
   assert.equal(response.headers["content-length"], "13");

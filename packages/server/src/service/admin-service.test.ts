@@ -35,7 +35,7 @@ async function admin(t: TestContext, options = {}) {
 
 const isCode = (code: string) => (error: unknown) => toKernelError(error).code === code;
 
-test("what cannot be opened, found or settled is refused with its code", async (t) => {
+test("rejects what cannot be opened, found or settled with its code", async (t) => {
   const { client } = await admin(t);
   await assert.rejects(client.openSession({ workspace: "/w", lease: "{" }, bearer(ADMIN)), isCode("LEASE_INVALID"));
   await assert.rejects(
@@ -60,7 +60,7 @@ test("what cannot be opened, found or settled is refused with its code", async (
   await assert.rejects(client.settleIntent({ answer: "maybe" }, bearer(ADMIN)), isCode("INVALID_INPUT"));
 });
 
-test("a session is opened with everything that was asked for", async (t) => {
+test("opens a session with all requested options", async (t) => {
   const { kernel, client } = await admin(t);
   let given: OpenSessionOptions | undefined;
   const open = kernel.openSession;
@@ -98,7 +98,7 @@ test("a session is opened with everything that was asked for", async (t) => {
   });
 });
 
-test("sessions, intents and content are shown", async (t) => {
+test("shows sessions, intents and content", async (t) => {
   const { kernel, client } = await admin(t);
   assert.equal((await client.listSessions({}, bearer(READ))).sessions.length, 1);
   assert.equal((await client.getSession({ sessionId: kernel.sessionId }, bearer(READ))).session?.state, "open");
@@ -108,7 +108,7 @@ test("sessions, intents and content are shown", async (t) => {
   assert.equal((await client.settleIntent({ answer: "happened" }, bearer(ADMIN))).recordIndex, 5n);
 });
 
-test("content is erased and collected, and what is no hash is refused", async (t) => {
+test("erases and collects content, and rejects an invalid hash", async (t) => {
   const { client } = await admin(t);
   const named = { reason: "asked for", by: "ada" };
   await assert.rejects(
@@ -121,7 +121,7 @@ test("content is erased and collected, and what is no hash is refused", async (t
   assert.deepEqual([collected.items, collected.keptBytes], [3n, 4n]);
 });
 
-test("records are listed without content, and one is shown with its content but not the bytes of it", async (t) => {
+test("lists records without content, and shows one with its content but without the bytes", async (t) => {
   const { client } = await admin(t);
   const { records } = await client.listRecords({ newest: true }, bearer(READ));
   assert.deepEqual([records[0]?.content.length, records[0]?.subject], [0, ""]);
@@ -133,7 +133,7 @@ test("records are listed without content, and one is shown with its content but 
   assert.equal(items[0]?.data.length, 0);
 });
 
-test("a tail goes on until its reader leaves", async (t) => {
+test("a tail continues until its reader leaves", async (t) => {
   const { client } = await admin(t);
   for await (const { record } of client.tailLedger({ fromIndex: 0n }, bearer(READ))) {
     assert.equal(record?.index, 0n);
@@ -141,7 +141,7 @@ test("a tail goes on until its reader leaves", async (t) => {
   }
 });
 
-test("a verification is stopped when its reader leaves, and its failure is told", async (t) => {
+test("a verification stops when its reader leaves, and reports its failure", async (t) => {
   let stopped: Promise<void> | undefined;
   const { client } = await admin(t, {
     verify: (_request: object, onProgress: (progress: object) => void, signal: AbortSignal) => {

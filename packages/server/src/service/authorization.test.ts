@@ -4,7 +4,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { AdminService, KernelService } from "@narthex/contracts";
 import { ADMIN, bearer, collect, grpc, openDoor, put, READ } from "./test-door.ts";
 
-test("bearer tokens: none, wrong ones and those of another scope open nothing", async (t) => {
+test("missing, wrong and differently scoped bearer tokens get no access", async (t) => {
   const { kernel, baseUrl } = await openDoor(t);
   const transport = grpc(t, baseUrl);
   const admin = createClient(AdminService, transport);

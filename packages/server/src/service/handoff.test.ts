@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createHandoff } from "./handoff.ts";
 
-test("a producer waits until its value was taken", async () => {
+test("a producer waits until its value is consumed", async () => {
   const handoff = createHandoff<number>();
   let taken = 0;
   const given = handoff.give(1).then(() => taken++);
@@ -15,7 +15,7 @@ test("a producer waits until its value was taken", async () => {
   assert.equal((await next).done, true);
 });
 
-test("a producer does not wait for a consumer that has gone", async () => {
+test("a producer does not wait for a consumer that has left", async () => {
   const handoff = createHandoff<number>();
   const values = handoff.values();
   const first = handoff.give(1);
@@ -25,7 +25,7 @@ test("a producer does not wait for a consumer that has gone", async () => {
   await Promise.all([first, second, handoff.give(3)]);
 });
 
-test("values given before the end are delivered", async () => {
+test("delivers values given before the end", async () => {
   const handoff = createHandoff<number>();
   void handoff.give(1);
   void handoff.give(2);

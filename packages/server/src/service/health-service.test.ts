@@ -4,7 +4,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@narthex/contracts/health";
 import { grpc, nextOf, openDoor } from "./test-door.ts";
 
-test("a service that does not exist is not found, and watched in vain", async (t) => {
+test("reports a missing service as not found, to checks and watches", async (t) => {
   const { baseUrl } = await openDoor(t);
   const health = createClient(Health, grpc(t, baseUrl));
   const service = "narthex.v1.Nothing";
@@ -16,7 +16,7 @@ test("a service that does not exist is not found, and watched in vain", async (t
   assert.equal((await nextOf(watch)).status, Status.SERVICE_UNKNOWN);
 });
 
-test("the services are known by name, and all are listed", async (t) => {
+test("lists all services by name", async (t) => {
   const { baseUrl } = await openDoor(t);
   const health = createClient(Health, grpc(t, baseUrl));
   const services = ["", "narthex.v1.KernelService", "narthex.v1.AdminService"];

@@ -82,7 +82,7 @@ for (const [name, createTransport] of TRANSPORTS) {
   });
 }
 
-test("what protobuf would merge is refused over every protocol, and the kernel sees the raw bytes", async (t) => {
+test("rejects repeated fields that protobuf would merge over every protocol, and the kernel sees the raw bytes", async (t) => {
   const { kernel, port, baseUrl } = await openDoor(t);
   const good = encode(toolCall(kernel, "r"));
   const variants: readonly (readonly [string, Uint8Array, string])[] = [
@@ -113,7 +113,7 @@ test("what protobuf would merge is refused over every protocol, and the kernel s
   assert.deepEqual(Buffer.from(kernel.calls[0]?.request as Uint8Array), Buffer.from(variants[0]?.[1] ?? []));
 });
 
-test("bytes that are no request: an answer over Connect, a transport error over gRPC", async (t) => {
+test("malformed bytes get a response over Connect, and a transport error over gRPC", async (t) => {
   const { kernel, port, baseUrl } = await openDoor(t);
   const garbage = Buffer.from([0xff, 0xff, 0xff]);
   const unary = await post({ port }, { headers: { "content-type": "application/proto" }, body: garbage });
@@ -137,7 +137,7 @@ for (const [name, body, rule] of [
   ["nothing", ``, ""],
   ["nesting of 10,000 levels", "[".repeat(10_000), ""],
 ] as const) {
-  test(`JSON with ${name} is answered with INVALID_REQUEST`, async (t) => {
+  test(`JSON with ${name} is INVALID_REQUEST`, async (t) => {
     const { kernel, port } = await openDoor(t);
     const answer = await post({ port }, { body });
     assert.equal(answer.status, 200);
@@ -153,7 +153,7 @@ for (const [name, body, rule] of [
   });
 }
 
-test("a JSON body above 8 MB is refused, and the door goes on", async (t) => {
+test("rejects a JSON body above 8 MB, and the door continues", async (t) => {
   const { kernel, port, budget } = await openDoor(t);
   const answer = await post({ port }, { body: jsonCall(kernel, { dedupeKey: "x".repeat(9 * 1024 * 1024) }) });
   assert.equal(jsonOf(answer).error?.errorCode, "INVALID_REQUEST");
@@ -162,7 +162,7 @@ test("a JSON body above 8 MB is refused, and the door goes on", async (t) => {
   await until(() => budget.used === 0);
 });
 
-test("a JSON body of several MB is read", async (t) => {
+test("accepts a JSON body of several MB", async (t) => {
   const { kernel, port } = await openDoor(t);
   const content = Buffer.alloc(3 * 1024 * 1024, 1);
   const body = JSON.stringify({
@@ -176,7 +176,7 @@ test("a JSON body of several MB is read", async (t) => {
   assert.deepEqual(request.tool.case === "fileWrite" && Buffer.from(request.tool.value.content), content);
 });
 
-test("a large message with a wrong token is denied before it is read", async (t) => {
+test("denies a large message with a wrong token before reading it", async (t) => {
   const { kernel, port, baseUrl } = await openDoor(t);
   const value = { path: "a", content: new Uint8Array(3 * 1024 * 1024) };
   const request = create(ToolRequestSchema, {
@@ -211,7 +211,7 @@ test("a large message with its token in front arrives whole", async (t) => {
   await until(() => budget.used === 0);
 });
 
-test("faults carry the kernel's code to clients, and nothing of unexpected ones", async (t) => {
+test("faults carry the kernel's code to clients, without the details of unexpected ones", async (t) => {
   const { kernel, baseUrl } = await openDoor(t);
   const client = createClient(KernelService, grpc(t, baseUrl));
   const missing = collect(client.getContent({ hash: new Uint8Array(32) }, bearer(kernel.token)));
@@ -227,7 +227,7 @@ test("faults carry the kernel's code to clients, and nothing of unexpected ones"
   );
 });
 
-test("a Session stream answers calls as they get ready and ends with its client", async (t) => {
+test("a Session stream responds to calls as they are ready and ends with its client", async (t) => {
   const { kernel, baseUrl, budget } = await openDoor(t);
   const client = createClient(KernelService, grpc(t, baseUrl));
   async function* requests() {
@@ -244,7 +244,7 @@ test("a Session stream answers calls as they get ready and ends with its client"
   await until(() => budget.used === 0);
 });
 
-test("a Session stream takes no more calls than it may hold", async (t) => {
+test("limits the calls of a Session stream", async (t) => {
   const { kernel, baseUrl } = await openDoor(t, { limits: { maxCallsPerStream: 3 } });
   const client = createClient(KernelService, grpc(t, baseUrl));
   async function* requests() {
@@ -259,7 +259,7 @@ test("a Session stream takes no more calls than it may hold", async (t) => {
   clearInterval(timer);
 });
 
-test("a Session stream takes no more bytes than it may hold", async (t) => {
+test("limits the bytes of a Session stream", async (t) => {
   const { kernel, baseUrl } = await openDoor(t, { limits: { maxBytesPerStream: 100_000 } });
   const client = createClient(KernelService, grpc(t, baseUrl));
   async function* requests() {
@@ -274,7 +274,7 @@ test("a Session stream takes no more bytes than it may hold", async (t) => {
   clearInterval(timer);
 });
 
-test("a message that is no request ends a Session stream, after the answers of the others", async (t) => {
+test("a malformed message ends a Session stream, after the responses to the others", async (t) => {
   const { kernel, baseUrl } = await openDoor(t);
   const client = createClient(KernelService, grpc(t, baseUrl));
   const broken = create(ToolRequestSchema, { requestId: "b" });
@@ -293,7 +293,7 @@ test("a message that is no request ends a Session stream, after the answers of t
   assert.deepEqual(ids, ["good"]);
 });
 
-test("a Session over HTTP/1.1 is told to use HTTP/2", async (t) => {
+test("rejects a Session over HTTP/1.1 with the advice to use HTTP/2", async (t) => {
   const { port } = await openDoor(t);
   const answer = await post(
     { port },
@@ -302,7 +302,7 @@ test("a Session over HTTP/1.1 is told to use HTTP/2", async (t) => {
   assert.equal(answer.status, 505);
 });
 
-test("a client that cancels or hangs up aborts its call", async (t) => {
+test("a client that cancels or disconnects aborts its call", async (t) => {
   const { kernel, baseUrl, port } = await openDoor(t);
   const controller = new AbortController();
   const client = createClient(KernelService, grpc(t, baseUrl));
@@ -331,7 +331,7 @@ test("a client that cancels or hangs up aborts its call", async (t) => {
   await until(() => kernel.waiting === 0);
 });
 
-test("deadlines reach the kernel, however long they are", async (t) => {
+test("passes deadlines of any length to the kernel", async (t) => {
   const { kernel, baseUrl, port } = await openDoor(t);
   await createClient(KernelService, grpc(t, baseUrl)).call(toolCall(kernel, "a"), { timeoutMs: 5000 });
   await post({ port }, { headers: { "connect-timeout-ms": "4000" }, body: jsonCall(kernel) });
@@ -346,7 +346,7 @@ test("deadlines reach the kernel, however long they are", async (t) => {
   assert.equal(timeouts[2], 0x7fffffff);
 });
 
-test("a deadline is the kernel's alone: the door does not cancel the call when it passes", async (t) => {
+test("leaves a deadline to the kernel: the door does not cancel the call when it passes", async (t) => {
   const { kernel, port, baseUrl } = await openDoor(t);
   const call = { name: "wait", input: "e30=" };
   const answered = post({ port }, { headers: { "connect-timeout-ms": "1" }, body: jsonCall(kernel, { call }) });
@@ -359,7 +359,7 @@ test("a deadline is the kernel's alone: the door does not cancel the call when i
   assert.equal((await answered).status, 200);
 });
 
-test("compressed requests are refused", async (t) => {
+test("rejects compressed requests", async (t) => {
   const { kernel, port, baseUrl } = await openDoor(t);
   const unary = await post({ port }, { headers: { "content-encoding": "gzip" }, body: jsonCall(kernel) });
   assert.equal(jsonOf(unary).code, "unimplemented");
@@ -367,7 +367,7 @@ test("compressed requests are refused", async (t) => {
   assert.equal(status, String(Code.Unimplemented));
 });
 
-test("while the kernel closes, calls are unavailable and health says so", async (t) => {
+test("while the kernel closes, calls get UNAVAILABLE and health reports it", async (t) => {
   const { kernel, port, baseUrl } = await openDoor(t);
   kernel.closing = true;
   const answer = await post({ port }, { body: jsonCall(kernel) });

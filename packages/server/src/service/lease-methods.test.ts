@@ -62,7 +62,7 @@ const HOSTILE: readonly (readonly string[])[] = [
 for (const [name, transportTo] of TRANSPORTS.filter(([known]) =>
   /^(?:gRPC|connect JSON over HTTP\/1\.1)$/.test(known),
 )) {
-  test(`a lease is released by the session it came from and by nobody else, by ${name}`, async (t) => {
+  test(`only the parent session releases a lease, by ${name}`, async (t) => {
     const { open, baseUrl } = await serve(t);
     const { kernel, admin } = clientsOf(transportTo(t, baseUrl));
     const root = await open({ lease: { budgets: { calls: 10 } } });
@@ -103,7 +103,7 @@ for (const [name, transportTo] of TRANSPORTS.filter(([known]) =>
     assert.equal(session?.budgetRemaining, '{"calls":10}');
   });
 
-  test(`a child is granted what its parent may name and nothing else, by ${name}`, async (t) => {
+  test(`a child is granted only content that its parent may name, by ${name}`, async (t) => {
     const { open, baseUrl, kernel: inside } = await serve(t);
     const { kernel, admin } = clientsOf(transportTo(t, baseUrl));
     const parent = await open();
@@ -139,7 +139,7 @@ for (const [name, transportTo] of TRANSPORTS.filter(([known]) =>
     assert.equal(await codeOf(collect(kernel.getContent({ hash }, bearer(sibling.token)))), "CONTENT_NOT_FOUND");
   });
 
-  test(`an administrator opens labelled sessions, sees a workspace's labels and takes them off, by ${name}`, async (t) => {
+  test(`an administrator opens labelled sessions, and lists and clears a workspace's labels, by ${name}`, async (t) => {
     const { open, baseUrl, records } = await serve(t);
     const { kernel, admin } = clientsOf(transportTo(t, baseUrl));
     const own = {

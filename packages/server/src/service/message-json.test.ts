@@ -44,7 +44,7 @@ const responses: fc.Arbitrary<ToolResponse> = fc
   })
   .map((init) => create(ToolResponseSchema, init));
 
-test("the JSON is the same as protobuf's own writer gives, and reads back", () => {
+test("writes the same JSON as protobuf, and reads it back", () => {
   fc.assert(
     fc.property(responses, (response) => {
       const json = messageToJson(ToolResponseSchema, response);
@@ -54,7 +54,7 @@ test("the JSON is the same as protobuf's own writer gives, and reads back", () =
   );
 });
 
-test("nested messages and bytes variants too", () => {
+test("supports nested messages and bytes", () => {
   for (const event of [
     { case: "chunk" as const, value: Buffer.from([0, 255, 254]) },
     { case: "chunk" as const, value: new Uint8Array(0) },

@@ -5,7 +5,7 @@ import { AdminService, toHex } from "@narthex/contracts";
 import { toKernelError } from "./connect-error.ts";
 import { ADMIN, bearer, grpc, openDoor, READ } from "./test-door.ts";
 
-test("only an administrator reloads the policy, and a session does not even see it", async (t) => {
+test("only an administrator reloads the policy, and a session cannot read it", async (t) => {
   const { kernel, baseUrl } = await openDoor(t);
   const client = createClient(AdminService, grpc(t, baseUrl));
   for (const token of [READ, kernel.token, "nobody"])
@@ -13,7 +13,7 @@ test("only an administrator reloads the policy, and a session does not even see 
   for (const token of [kernel.token, "nobody"]) await assert.rejects(client.getPolicy({}, bearer(token)));
 });
 
-test("a policy that is not valid is refused with every problem and its place", async (t) => {
+test("rejects an invalid policy with every problem and its place", async (t) => {
   const { baseUrl } = await openDoor(t);
   const client = createClient(AdminService, grpc(t, baseUrl));
   await assert.rejects(client.reloadPolicy({ by: "" }, bearer(ADMIN)), (error: unknown) => {
@@ -27,7 +27,7 @@ test("a policy that is not valid is refused with every problem and its place", a
   });
 });
 
-test("the policy in force is shown, and after a reload whether it is another one", async (t) => {
+test("shows the policy in force, and after a reload whether it changed", async (t) => {
   const { baseUrl } = await openDoor(t);
   const client = createClient(AdminService, grpc(t, baseUrl));
   const { policy } = await client.getPolicy({}, bearer(READ));

@@ -9,7 +9,7 @@ import { ADMIN, bearer, collect, grpc, nextOf, openDoor, READ } from "./test-doo
 const isCode = (code: string) => (error: unknown) => toKernelError(error).code === code;
 const isDenied = (error: unknown): boolean => error instanceof ConnectError && error.code === Code.PermissionDenied;
 
-test("a replay is streamed as it finds things, to admin and read tokens and to nobody else", async (t) => {
+test("streams a replay's findings as they occur, to admin and read tokens only", async (t) => {
   const asked: ReplaySelection[] = [];
   const { baseUrl } = await openDoor(t, {
     async *replay(wanted) {
@@ -31,7 +31,7 @@ test("a replay is streamed as it finds things, to admin and read tokens and to n
   assert.equal(asked.length, 2);
 });
 
-test("a replay ends when its reader leaves, goes no further than what was taken, and its failure is told", async (t) => {
+test("a replay ends when its reader leaves, stays within its limit, and reports its failure", async (t) => {
   const stopped = Promise.withResolvers<void>();
   let made = 0;
   const { baseUrl } = await openDoor(t, {
@@ -60,7 +60,7 @@ test("a replay ends when its reader leaves, goes no further than what was taken,
   );
 });
 
-test("an export is for administrators: all content goes along", async (t) => {
+test("an export requires an administrator, as it contains all content", async (t) => {
   const { baseUrl } = await openDoor(t, {
     async *exportLedger(sessionId) {
       yield Buffer.from(`${sessionId} `);

@@ -12,7 +12,7 @@ for (const [name, headers, status] of [
   ["an Origin of another port", { origin: "http://127.0.0.1:1" }, 403],
   ["the Origin null", { origin: "null" }, 403],
 ] as const) {
-  test(`a request with ${name} is refused`, async (t) => {
+  test(`rejects a request with ${name}`, async (t) => {
     const { kernel, port } = await openDoor(t);
     const answer = await post({ port }, { headers, body: jsonCall(kernel) });
     assert.equal(answer.status, status);
@@ -26,7 +26,7 @@ for (const [name, headers, status] of [
 }
 
 for (const method of ["GET", "HEAD", "PUT", "OPTIONS"]) {
-  test(`${method} is not answered`, async (t) => {
+  test(`rejects ${method}`, async (t) => {
     const { port } = await openDoor(t);
     const answer = await post({ port }, { method });
     assert.equal(answer.status, 405);
@@ -34,7 +34,7 @@ for (const method of ["GET", "HEAD", "PUT", "OPTIONS"]) {
   });
 }
 
-test("the door's own names and Origin pass, over HTTP/1.1 and HTTP/2", async (t) => {
+test("accepts the door's own names and Origin, over HTTP/1.1 and HTTP/2", async (t) => {
   const { kernel, port } = await openDoor(t);
   for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]) {
     const answer = await post({ port }, { headers: { host, origin: `http://${host}` }, body: jsonCall(kernel) });
@@ -42,7 +42,7 @@ test("the door's own names and Origin pass, over HTTP/1.1 and HTTP/2", async (t)
   }
 });
 
-test("an HTTP/2 request for another authority is refused", async (t) => {
+test("rejects an HTTP/2 request for another authority", async (t) => {
   const { kernel, baseUrl } = await openDoor(t);
   const session = connectHttp2(baseUrl);
   t.after(() => session.destroy());
@@ -57,7 +57,7 @@ test("an HTTP/2 request for another authority is refused", async (t) => {
   assert.equal(headers[":status"], 403);
 });
 
-test("an unknown path is not found, an unknown content type not supported", async (t) => {
+test("rejects an unknown path as not found and an unknown content type as not supported", async (t) => {
   const { port } = await openDoor(t);
   assert.equal((await post({ port }, { path: "/nowhere" })).status, 404);
   assert.equal((await post({ port }, { headers: { "content-type": "text/plain" } })).status, 415);

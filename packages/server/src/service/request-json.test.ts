@@ -15,7 +15,7 @@ function violationsOf(json: JsonValue | string): [string, string][] {
   return [];
 }
 
-test("every problem is named at once, by the field's name in the proto files", () => {
+test("names every problem at once, by the field's name in the proto files", () => {
   const json = {
     requestId: 5,
     extra: true,
@@ -32,14 +32,14 @@ test("every problem is named at once, by the field's name in the proto files", (
   ]);
 });
 
-test("names that every object has are unknown fields like others", () => {
+test("rejects names of inherited properties as unknown fields", () => {
   for (const name of ["constructor", "toString", "hasOwnProperty"]) {
     assert.deepEqual(violationsOf(`{"${name}":1}`), [[name, "unknown_field"]]);
   }
   assert.deepEqual(violationsOf(`{"__proto__":{"requestId":"r"}}`), [["__proto__", "unknown_field"]]);
 });
 
-test("numbers that do not fit are refused", () => {
+test("rejects numbers that do not fit", () => {
   for (const limit of [-1, 1.5, "01", "0x1", "", " 1", "18446744073709551616", true]) {
     assert.deepEqual(violationsOf({ fileRead: { path: "a", limit } }), [["file_read.limit", "malformed"]], `${limit}`);
   }
@@ -50,7 +50,7 @@ test("numbers that do not fit are refused", () => {
   assert.deepEqual(violationsOf({ fileRead: { limit: "18446744073709551615" } }), []);
 });
 
-test("base64 in both alphabets is read, anything else refused", () => {
+test("accepts base64 in both alphabets, and rejects anything else", () => {
   for (const [input, hex] of [
     ["", ""],
     ["+/8=", "fbff"],
@@ -65,12 +65,12 @@ test("base64 in both alphabets is read, anything else refused", () => {
   }
 });
 
-test("null stands for a field left out", () => {
+test("treats null as an omitted field", () => {
   const request = parseRequestJson(utf8(`{"requestId":"r","dedupeKey":null,"fileRead":null,"fileEdit":{"path":"a"}}`));
   assert.equal(request.tool.case, "fileEdit");
 });
 
-test("what protobuf writes as JSON is read back the same", () => {
+test("reads protobuf's own JSON unchanged", () => {
   const text = fc.string({ unit: "binary" }).filter((value) => value.isWellFormed());
   const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   const bytes = fc.uint8Array({ maxLength: 40 });

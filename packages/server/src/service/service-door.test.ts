@@ -13,7 +13,7 @@ import { openServiceDoor } from "./service-door.ts";
 import { bearer, CALL, collect, grpc, jsonCall, jsonOf, nextOf, openDoor, post, READ } from "./test-door.ts";
 import { TEST_IDENTITY } from "./test-identity.ts";
 
-test("listening beyond loopback without TLS is refused", async () => {
+test("rejects listening beyond loopback without TLS", async () => {
   for (const host of ["0.0.0.0", "::", "192.168.1.1", "example.com"]) {
     const kernel = createTestKernel();
     const listen = { host, port: 0 };
@@ -24,7 +24,7 @@ test("listening beyond loopback without TLS is refused", async () => {
   }
 });
 
-test("with TLS the same services are offered, also beyond loopback", async (t) => {
+test("serves the same services with TLS, also beyond loopback", async (t) => {
   const { kernel, port } = await openDoor(t, {
     listen: { host: "0.0.0.0", port: 0 },
     tls: TEST_IDENTITY,
@@ -49,7 +49,7 @@ test("with TLS the same services are offered, also beyond loopback", async (t) =
   );
 });
 
-test("GET /healthz answers 200 while calls are taken and 503 after, and / leads to nothing without a console", async (t) => {
+test("GET /healthz returns 200 while calls are accepted and 503 afterwards, and / is not found without a console", async (t) => {
   const { port, kernel } = await openDoor(t);
   const get = async (path: string, method = "GET") => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: "manual" });
@@ -65,7 +65,7 @@ test("GET /healthz answers 200 while calls are taken and 503 after, and / leads 
   assert.deepEqual(await get("/healthz"), [503, "shutting down\n"]);
 });
 
-test("a port in use is named", async (t) => {
+test("names a port in use", async (t) => {
   const { port, kernel } = await openDoor(t);
   const listen = { host: "127.0.0.1", port };
   await assert.rejects(
@@ -74,7 +74,7 @@ test("a port in use is named", async (t) => {
   );
 });
 
-test("closing lets running calls finish, ends streams that never would, and takes no new connections", async (t) => {
+test("closing lets running calls finish, ends endless streams, and accepts no new connections", async (t) => {
   const { kernel, door, baseUrl, port } = await openDoor(t);
   const transport = grpc(t, baseUrl);
   const running = createClient(KernelService, transport).call(toolCall(kernel, "r", "wait"));
@@ -99,7 +99,7 @@ test("closing lets running calls finish, ends streams that never would, and take
   assert.equal(error.code, "ECONNREFUSED");
 });
 
-test("when the grace is over, running calls are cancelled, and answered where they can be", async (t) => {
+test("after the grace period running calls are cancelled, and respond if possible", async (t) => {
   const { kernel, door, baseUrl } = await openDoor(t);
   const running = createClient(KernelService, grpc(t, baseUrl)).call(toolCall(kernel, "r", "wait"));
   await until(() => kernel.waiting === 1);
@@ -123,7 +123,7 @@ test("a call that cannot be cancelled does not keep the door open", async (t) =>
   await assert.rejects(running);
 });
 
-test("the same on a unix socket, whatever name its clients send", async (t) => {
+test("works the same on a unix socket, whatever host name its clients send", async (t) => {
   const path = await socketPath(t);
   const { kernel } = await openDoor(t, { listen: { path } });
   for (const host of ["localhost", "narthex", ""]) {
@@ -146,7 +146,7 @@ test("the same on a unix socket, whatever name its clients send", async (t) => {
   assert.equal((await createClient(KernelService, transport).call(toolCall(kernel, "r"))).requestId, "r");
 });
 
-test("slow clients are cut off: no first byte, half a head, half a body, half an envelope", async (t) => {
+test("disconnects slow clients: no first byte, half a head, half a body, half an envelope", async (t) => {
   const { kernel, port, baseUrl } = await openDoor(t, {
     limits: { prefaceTimeoutMs: 300, headersTimeoutMs: 400, bodyIdleTimeoutMs: 300 },
   });
@@ -179,7 +179,7 @@ test("slow clients are cut off: no first byte, half a head, half a body, half an
   assert.equal(answer.status, 200);
 });
 
-test("two hundred connections with unfinished requests do not keep a valid call out", async (t) => {
+test("two hundred connections with unfinished requests do not block a valid call", async (t) => {
   const { kernel, port } = await openDoor(t);
   const body = `{"dedupeKey":"${"x".repeat(60_000)}`;
   const start = `POST ${CALL} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\ncontent-length: 900000\r\n\r\n${body}`;
@@ -198,7 +198,7 @@ test("two hundred connections with unfinished requests do not keep a valid call 
   assert.equal((await post({ port }, { body: large })).status, 200);
 });
 
-test("garbage instead of HTTP is refused and nothing falls over", async (t) => {
+test("rejects garbage instead of HTTP, and keeps running", async (t) => {
   const { kernel, port } = await openDoor(t);
   for (const garbage of [
     Buffer.alloc(1000, 0xff),
@@ -216,7 +216,7 @@ test("garbage instead of HTTP is refused and nothing falls over", async (t) => {
   assert.equal((await post({ port }, { body: jsonCall(kernel) })).status, 200);
 });
 
-test("one connection carries many calls", async (t) => {
+test("serves many calls on one connection", async (t) => {
   const { kernel, port } = await openDoor(t);
   const socket = connect(port, "127.0.0.1");
   t.after(() => socket.destroy());

@@ -28,7 +28,7 @@ describe("result_read", () => {
     return response.result.case === "error" ? response.result.value.errorCode : response.result.case;
   }
 
-  it("refuses hashes, offsets and limits that are none", async () => {
+  it("rejects invalid hashes, offsets and limits", async () => {
     const wrong: JsonValue[] = [{}, { hash: "x" }, { hash, offset: -1 }, { hash, offset: 1.5 }, { hash, limit: 0 }];
     wrong.push({ hash, limit: 1_048_577 }, { hash, offset: Number.MAX_SAFE_INTEGER }, { hash, page: 1 }, hash);
     for (const input of wrong) assert.equal(await code(input), "INVALID_INPUT", JSON.stringify(input));

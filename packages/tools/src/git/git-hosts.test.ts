@@ -44,7 +44,7 @@ describe("the rights of an operation", () => {
     ]);
   });
 
-  it("are none for what reaches no network", () => {
+  it("are empty for operations that use no network", () => {
     assert.deepEqual(
       gitHosts({ operation: "LOG", args: ["https://forge.example/a.git"], hosts: ["forge.example"] }),
       [],

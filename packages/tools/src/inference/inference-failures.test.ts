@@ -113,7 +113,7 @@ describe("inference: UPSTREAM_ERROR", () => {
     assert.ok(sent < 30_000_000);
   });
 
-  it("is not charged for where nothing could be sent, and is where nobody knows", async () => {
+  it("is not charged if nothing was sent, and is charged if the outcome is unknown", async () => {
     for (const [code, expected] of [
       ["NETWORK_BLOCKED", LEFT_AFTER_NOTHING],
       ["SANDBOX_UNAVAILABLE", LEFT_AFTER_NOTHING],

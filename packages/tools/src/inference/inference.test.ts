@@ -25,7 +25,7 @@ before(async () => {
 after(() => at[Symbol.asyncDispose]());
 
 describe("inference: what is not asked", () => {
-  it("INVALID_INPUT: no tokens, too many, no provider of that name, a hash that is none", async () => {
+  it("INVALID_INPUT: no tokens, too many tokens, an unknown provider, an invalid hash", async () => {
     const kernel = await at.open();
     const before = at.server.requests.length;
     for (const [input, field] of [
@@ -241,7 +241,7 @@ describe("inference: what is sent", () => {
     }
   });
 
-  it("names the bound as newer models want it, and no key where there is none", async () => {
+  it("uses the token limit's name of newer models, and sends no key if none is configured", async () => {
     const [openai = assert.fail()] = providersAt(at.server);
     const { key: _, ...keyless } = { ...openai, maxTokensField: "max_completion_tokens" as const };
     at.reply = { body: STREAMS.openai };
@@ -253,7 +253,7 @@ describe("inference: what is sent", () => {
 });
 
 describe("inference: its declaration", () => {
-  it("is none for providers that cannot be asked, or whose prices are none", () => {
+  it("is rejected for unreachable providers and for invalid prices", () => {
     const [provider = assert.fail()] = providersAt(at.server);
     const price = { inputPricePerMillion: 1, outputPricePerMillion: 1 };
     for (const providers of [

@@ -87,7 +87,7 @@ for (const [name, { format, stream, stop }] of Object.entries(CASES)) {
       assert.deepEqual(await read(format, ...Array.from(utf8(whole), (byte) => Uint8Array.of(byte))), expected);
     });
 
-    it("is read through comments, pings and events that nobody knows", async () => {
+    it("is read past comments, pings and unknown events", async () => {
       const noise = ': keep-alive\n\nevent: new_thing\ndata: {"type": "new_thing", "choices": 5, "candidates": {}}\n\n';
       const noisy = whole.replaceAll(/(\r?\n){2}/g, (end) => `${end}${noise}`);
       assert.deepEqual(await read(format, noisy), await read(format, whole));
@@ -130,7 +130,7 @@ for (const [name, { format, stream, stop }] of Object.entries(CASES)) {
       );
     });
 
-    it("without numbers, or with such as nobody can have used, has an answer whose use is not known", async () => {
+    it("with missing or impossible token counts yields a response of unknown usage", async () => {
       for (const outputTokens of [Number.MAX_SAFE_INTEGER, 2e9, ...(format.hasEndMark ? [-1, 0.5] : [])]) {
         assert.equal((await read(format, stream({ ...ANSWER, stop, outputTokens }))).use, undefined, `${outputTokens}`);
       }

@@ -56,7 +56,7 @@ describe("a command", () => {
     assert.deepEqual(networkCapabilities({ network_access: true, hosts: [] }), []);
   });
 
-  it("is refused for a host that is none, whether it asks for the network or not", async () => {
+  it("is rejected for an invalid host, whether it asks for the network or not", async () => {
     const { kernel, open } = await createTestKernel({ tools: [shellExec] });
     const session = await open();
     const codeOf = async (input: JsonObject): Promise<unknown> => {
@@ -69,7 +69,7 @@ describe("a command", () => {
     await kernel.close();
   });
 
-  it("that names hosts is answered for itself: a yes to these is none to others", () => {
+  it("that names hosts is approved for these hosts only", () => {
     const session = { workspace: "/w", workingDirectory: "/w" } as Parameters<typeof commandScope>[1];
     assert.notEqual(commandScope({ command: "ls src", network_access: true }, session), undefined);
     assert.equal(commandScope({ command: "ls src", network_access: true, hosts: ["a.test"] }, session), undefined);

@@ -79,7 +79,7 @@ describe("http_fetch", () => {
     await reader.close();
   });
 
-  it("says what it needs: this host and port, to read or to send, and that is what a yes for the session covers", () => {
+  it("requires exactly this host and port, to read or to send, and a session approval covers just that", () => {
     for (const [method, kind] of [
       [undefined, "net_read"],
       ["HEAD", "net_read"],

@@ -18,7 +18,7 @@ const OWN =
   "x-unix-socket keep-alive http2-settings x-http-method-override x-http-method x-method-override";
 
 for (const name of OWN.split(" ")) {
-  test(`nobody but the gate sets ${name}`, () => {
+  test(`rejects ${name}, which only the gate sets`, () => {
     for (const spelled of [name, name.toUpperCase()]) {
       assert.deepEqual(problems(`${spelled}: x`), [`headers[0] \`${name}\` cannot be set`]);
       assert.deepEqual(problems({ name: spelled, value: { $secret: "s" } }), [`headers[0] \`${name}\` cannot be set`]);

@@ -84,7 +84,7 @@ const READ: readonly (readonly [string, string, number])[] = [
 ];
 
 for (const [text, host, port] of READ) {
-  test(`${JSON.stringify(text)} is ${host} at port ${port}, for whoever decides and for whoever is asked`, () => {
+  test(`${JSON.stringify(text)} is ${host} at port ${port}, both for policy and in the approval request`, () => {
     const address = parseWebAddress(text);
     assert.deepEqual([address.host, address.port], [host, port]);
     const sent = new URL(address.url);

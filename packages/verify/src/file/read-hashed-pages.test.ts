@@ -44,7 +44,7 @@ async function verifyBoth(path: string, ledger: LedgerBuilder) {
   return { alone, threaded };
 }
 
-test("a thread that reads and hashes changes nothing about what is found", async () => {
+test("finds the same with and without a thread for reading and hashing", async () => {
   const changes = ["", "UPDATE records SET hash = x'00' WHERE idx = 6", "DELETE FROM records WHERE idx = 9"].concat(
     "UPDATE records SET content = x'ffff' WHERE idx = 4",
     "UPDATE records SET record = 'text' WHERE idx = 5",
@@ -58,7 +58,7 @@ test("a thread that reads and hashes changes nothing about what is found", async
   }
 });
 
-test("many pages come whole and in order", async () => {
+test("returns many pages complete and in order", async () => {
   const ledger = new LedgerBuilder();
   const value = { door: "framed", reason: "x".repeat(300), count: 1 };
   for (let i = 0; i < 3000; i++) ledger.append({ chain: "system", entries: [{ case: "requestRefused", value }] });
@@ -67,7 +67,7 @@ test("many pages come whole and in order", async () => {
   assert.deepEqual(threaded, alone);
 });
 
-test("a file that is no store fails like one that cannot be read", async () => {
+test("fails for a file that is not a store as for an unreadable one", async () => {
   const report = await verifyLedger({
     async *records() {},
     readFile: () => undefined,

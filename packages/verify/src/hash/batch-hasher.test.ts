@@ -16,7 +16,7 @@ import { BatchHasher } from "./batch-hasher.ts";
 
 const SIZES = [0, 1, 63, 64, 65, 500, 991, 992, 993, 1024, 1025, 5000, 60_000];
 
-test("rows of every size have the hashes that each would have alone", () => {
+test("rows of every size have the same hashes as when hashed alone", () => {
   const ledger = new LedgerBuilder();
   for (const size of SIZES) {
     const items = SIZES.map((other) => ledger.commit(ContentRole.PUT, new Uint8Array(other).fill(size)).item);
@@ -26,7 +26,7 @@ test("rows of every size have the hashes that each would have alone", () => {
   assert.equal(compareAll(ledger.rows), SIZES.length);
 });
 
-test("a row with more items than a batch has room for is hashed by itself", () => {
+test("hashes a row with more items than a batch can hold by itself", () => {
   const ledger = new LedgerBuilder();
   const items = Array.from({ length: 3000 }, () => ledger.commit(ContentRole.PUT, "x").item);
   ledger.append({ chain: "system", entries: [{ case: "sessionClosed", value: {} }], items: items.slice(0, 2) });
@@ -34,7 +34,7 @@ test("a row with more items than a batch has room for is hashed by itself", () =
   assert.equal(compareAll(ledger.rows), 2);
 });
 
-test("what is no row ends a batch, and begins none", () => {
+test("an invalid row ends a batch, and starts none", () => {
   const ledger = new LedgerBuilder();
   const row = ledger.append({ chain: "system", entries: [{ case: "sessionClosed", value: {} }] });
   const hostile = { ...row, record: "text" } as unknown as LedgerRow;

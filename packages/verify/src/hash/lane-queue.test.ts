@@ -15,7 +15,7 @@ function openQueue(): LaneQueue {
   return queue;
 }
 
-test("inputs of every length that fits a lane hash as BLAKE3 says, whatever lies around them", () => {
+test("inputs of every length that fits a lane hash as BLAKE3 specifies, whatever surrounds them", () => {
   const queue = openQueue();
   queue.memory.fill(0xa5, INPUTS, OUTPUTS);
   const inputs = Array.from({ length: MAX_LANE_BYTES + 1 }, (_, length) =>
@@ -34,7 +34,7 @@ test("inputs of every length that fits a lane hash as BLAKE3 says, whatever lies
   }
 });
 
-test("any mixture of hashes and commitments gives each its own", () => {
+test("hashes any mixture of records and commitments correctly", () => {
   const queue = openQueue();
   const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
   const job = fc.oneof(

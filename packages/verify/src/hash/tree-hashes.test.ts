@@ -55,7 +55,7 @@ describe("the hashes of a tree are those of OpenSSL", () => {
       for (let i = 0; i < 40; i++) hashLeaves(randomBytes(256 * SIZE));
     });
 
-    it("whatever their number", () => {
+    it("in any number", () => {
       for (let i = 0; i < 20; i++) check();
     });
   });

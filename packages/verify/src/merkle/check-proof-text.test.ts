@@ -60,7 +60,7 @@ function failsWith(text: string, words: RegExp, isUnreadable: boolean, trust = t
   );
 }
 
-test("the proofs of every record and of every two checkpoints hold, and none holds for anything else", () => {
+test("the proofs of every record and of every two checkpoints hold, and for nothing else", () => {
   const { ledger, notes } = signed();
   for (const [size, note] of notes) {
     for (let index = 0; index < size; index++) {
@@ -92,7 +92,7 @@ test("the proofs of every record and of every two checkpoints hold, and none hol
   }
 });
 
-test("what is no proof, is cut off, or is signed by another key is refused", () => {
+test("rejects a proof that is malformed, truncated, or signed by another key", () => {
   const { ledger, notes } = signed();
   const note = notes.get(5) ?? "";
   const path = lines(pathOf(ledger, 2, 0, 5));

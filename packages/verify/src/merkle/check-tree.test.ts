@@ -60,7 +60,7 @@ function rewriteFrom(ledger: LedgerBuilder, index: number): void {
   });
 }
 
-test("a ledger with checkpoints, hand-overs and tiles is sound, and says how far it is proven", async () => {
+test("a ledger with checkpoints, handovers and tiles is sound, and the report says how much is proven", async () => {
   const { log } = signedLedger([3, 300, 1]);
   log.announce(NEXT);
   const note = extend(log, 700);
@@ -93,7 +93,7 @@ test("a checkpoint of every size has the root of the RFC", async () => {
   assert.equal(report.log.checkpoints, 270);
 });
 
-test("whoever rewrites all of the chain is found at the next checkpoint, and by tiles to the record", async () => {
+test("a rewritten chain is found at the next checkpoint, and by tiles at the exact record", async () => {
   for (const index of [4, 5, 200, 300]) {
     const { log, notes } = signedLedger([3, 400, 3]);
     const files = treeFiles(log.ledger, notes.at(-1) ?? "");
@@ -106,7 +106,7 @@ test("whoever rewrites all of the chain is found at the next checkpoint, and by 
   }
 });
 
-test("a tail that was cut off is found by a checkpoint that was kept, and by the home's own", async () => {
+test("a truncated tail is found by a kept checkpoint, and by the home's own", async () => {
   const { log, notes } = signedLedger([10, 10]);
   log.ledger.rows = log.ledger.rows.slice(0, 15);
   assert.equal((await verify(log.ledger)).problemCount, 0);
@@ -117,7 +117,7 @@ test("a tail that was cut off is found by a checkpoint that was kept, and by the
   assert.deepEqual(first(shown), ["log_rolled_back", 15]);
 });
 
-test("a fork by the same key is found with what was kept of the other branch, and by nothing else", async () => {
+test("a fork by the same key is found only with a kept checkpoint of the other branch", async () => {
   const { log, notes } = signedLedger([10]);
   const branch = new SignedTree(log.ledger.copy());
   Object.assign(branch, { key: log.key, lastSize: log.lastSize });
@@ -131,7 +131,7 @@ test("a fork by the same key is found with what was kept of the other branch, an
   assert.deepEqual(first(await verify(log.ledger, { keptCheckpoints: [kept(note)] })), ["log_forked", 0]);
 });
 
-test("a log that was signed again by somebody else is found by the key, and by a checkpoint that was kept", async () => {
+test("a tree signed by another key is found by the key and by a kept checkpoint", async () => {
   const mine = signedLedger([5, 5]);
   const theirs = signedLedger([5, 5], OTHER);
   assert.equal((await verify(theirs.log.ledger)).problemCount, 0);
@@ -142,14 +142,14 @@ test("a log that was signed again by somebody else is found by the key, and by a
   assert.ok(report.problems.some(({ code }) => code === "log_key_untrusted"));
 });
 
-test("a ledger without checkpoints is not what somebody has the key of", async () => {
+test("a ledger without checkpoints does not match a given key", async () => {
   const ledger = new LedgerBuilder();
   refuse(ledger, "x");
   assert.equal((await verify(ledger)).problemCount, 0);
   assert.deepEqual(first(await verify(ledger, { key: KEY })), ["log_key_untrusted", 0]);
 });
 
-test("a key is taken only from the one it replaces", async () => {
+test("accepts a key only from its predecessor", async () => {
   const wrong: readonly ((log: SignedTree) => void)[] = [
     (log) => Object.assign(log, { key: OTHER }),
     (log) => Object.assign(log, { key: undefined }),
@@ -165,7 +165,7 @@ test("a key is taken only from the one it replaces", async () => {
   }
 });
 
-test("a key that was begun after a loss is named, and is not taken for one that the trusted key vouches for", async () => {
+test("a key started after a key loss is named, and not accepted as vouched for by the trusted key", async () => {
   const { log, notes } = signedLedger([5]);
   const index = log.ledger.rows.length;
   log.announce(NEXT, { lost: true });
@@ -187,7 +187,7 @@ test("a key that was begun after a loss is named, and is not taken for one that 
   assert.equal(first(await verify(forged.ledger))?.[0], "log_key_broken");
 });
 
-test("whoever trusts a later key need not know the first", async () => {
+test("trusting a later key does not require the first one", async () => {
   const { log } = signedLedger([5]);
   log.announce(NEXT);
   extend(log, 5);
@@ -206,7 +206,7 @@ test("a checkpoint signed by another key, or for another size, proves nothing", 
   assert.deepEqual(first(await verify(back.ledger)), ["checkpoint_broken", index]);
 });
 
-test("the hash of a node does not pass for that of a record", async () => {
+test("the hash of a node is not accepted as that of a record", async () => {
   const { log } = signedLedger([2, 2]);
   const [a, b] = tilesOf(log.ledger, 2).get("0/0/2") === undefined ? [] : log.ledger.rows;
   assert.ok(a !== undefined && b !== undefined);
@@ -218,7 +218,7 @@ test("the hash of a node does not pass for that of a record", async () => {
   assert.deepEqual(first(await verify(log.ledger)), ["hash_mismatch", 0]);
 });
 
-test("what is no checkpoint in the place of the newest one is said, and a missing tile is counted", async () => {
+test("reports an invalid newest checkpoint, and counts a missing tile", async () => {
   const { log, notes } = signedLedger([300]);
   const note = notes[0] ?? "";
   const missing = await verify(Object.assign(log.ledger, { log: treeFiles(log.ledger, note, new Map()) }));

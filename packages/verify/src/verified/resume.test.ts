@@ -122,7 +122,7 @@ async function rejectsWith(promise: Promise<unknown>, words: RegExp): Promise<vo
   await assert.rejects(promise, (fault) => fault instanceof VerifiedFault && words.test(fault.message));
 }
 
-test("from any moment to any later one, a run that goes on finds what a run over everything finds", async () => {
+test("a resumed run from any point to any later one finds the same as a full run", async () => {
   const all = moments();
   for (const [i, earlier] of all.entries()) {
     const before = await verifiedAt(earlier);
@@ -142,7 +142,7 @@ test("from any moment to any later one, a run that goes on finds what a run over
   }
 });
 
-test("what was changed after the last record that was read is found and named, and the report is of everything", async () => {
+test("finds a change after the last record that was read, and reports on everything", async () => {
   const all = moments();
   const before = await verifiedAt(momentOf(all, 3));
   const { ledger, note } = momentOf(all, -1);
@@ -154,7 +154,7 @@ test("what was changed after the last record that was read is found and named, a
   assert.equal(report.before, undefined);
 });
 
-test("a ledger that is shorter than what was read is rolled back, also behind the last checkpoint", async () => {
+test("reports a ledger shorter than before as rolled back, also behind the last checkpoint", async () => {
   const all = moments();
   const before = await verifiedAt(momentOf(all, 7));
   for (const at of [3, 6]) {
@@ -168,7 +168,7 @@ test("a ledger that is shorter than what was read is rolled back, also behind th
   }
 });
 
-test("another ledger in its place is found, whoever signed it and however long it is", async () => {
+test("finds that another ledger replaced the verified one, whatever its signer or length", async () => {
   const before = await verifiedAt(momentOf(moments(), 7));
   for (const key of [testKey("somebody else"), testKey("somebody else", "narthex/log_bbbbbbbbbbbbbbbbbbbb")]) {
     const foreign = moments(key).filter((_, i) => i < 8);
@@ -179,7 +179,7 @@ test("another ledger in its place is found, whoever signed it and however long i
   }
 });
 
-test("an older record that was changed is found as soon as somebody signs for it", async () => {
+test("finds a changed older record at the next signed checkpoint", async () => {
   const all = moments();
   const before = await verifiedAt(momentOf(all, 3));
   const tampered = momentOf(all, -1);
@@ -199,7 +199,7 @@ test("an older record that was changed is found as soon as somebody signs for it
   assert.ok(report.problems.some(({ code }) => code === "log_forked"));
 });
 
-test("an older item that is said to be erased and is not, or twice, is found", async () => {
+test("finds an older item with a false or repeated erasure", async () => {
   const all = moments();
   const before = await verifiedAt(momentOf(all, 3));
   const value = { recordIndex: CALL, item: 2, reason: "retention" };
@@ -213,14 +213,14 @@ test("an older item that is said to be erased and is not, or twice, is found", a
   }
 });
 
-test("a key that is not the ledger's is found, whatever was remembered without one", async () => {
+test("finds a wrong key, whatever was remembered without one", async () => {
   const moment = momentOf(moments(), 7);
   const before = await verifiedAt(moment);
   const report = await verifyLedger(sourceOf(moment), { before, trustedKey: parseVerifierKey(testKey("other").text) });
   assert.equal(report.problems[0]?.code, "log_key_untrusted");
 });
 
-test("a kept checkpoint counts if it was compared before, and needs a run over everything if not", async () => {
+test("a kept checkpoint counts if it was compared before, and otherwise needs a full run", async () => {
   const all = moments();
   const kept = parseCheckpoint(momentOf(all, 0).note);
   assert.ok(kept !== undefined);
@@ -237,7 +237,7 @@ test("a kept checkpoint counts if it was compared before, and needs a run over e
   await rejectsWith(verifyLedger(sourceOf(later), { before: unknown, keptCheckpoints }), /kept checkpoint of \d+/);
 });
 
-test("nothing is remembered of what is not signed, or not sound", async () => {
+test("remembers nothing that is unsigned or unsound", async () => {
   const ledger = new LedgerBuilder();
   startKernel(ledger);
   const unsigned = await verifyLedger(ledger, { nowMs: NOW_MS });
@@ -248,7 +248,7 @@ test("nothing is remembered of what is not signed, or not sound", async () => {
   assert.deepEqual([broken.verified, broken.notRemembered], [undefined, "something is wrong"]);
 });
 
-test("what was damaged, or made up without the key, is refused", async () => {
+test("rejects a state that is damaged, or made up without the key", async () => {
   const moment = momentOf(moments(), 7);
   const good = await verifiedAt(moment);
   const stored = decodeVerified(good);
@@ -278,7 +278,7 @@ test("what was damaged, or made up without the key, is refused", async () => {
   await rejectsWith(verifyLedger(sourceOf(momentOf(moments(), -1)), { before: lied }), /sound when all of it is read/);
 });
 
-test("no more is kept than may be", () => {
+test("keeps at most the limit", () => {
   const ledger = create(VerifiedLedgerSchema, { tailHashes: new Uint8Array(8 * 1024 * 1024) });
   assert.equal(encodeVerified(ledger), undefined);
 });

@@ -41,7 +41,7 @@ for (const { name, bytes, reason } of REFUSED) {
   });
 }
 
-test("an enum value nobody defined is malformed", () => {
+test("an undefined enum value is malformed", () => {
   const decoded = decodeContent(Uint8Array.of(0x0a, 2, 0x08, 99));
   assert.ok(decoded instanceof Malformed);
   assert.match(decoded.reason, /ContentItem\.role has no value 99/);
@@ -57,7 +57,7 @@ test("random bytes never throw", () => {
   );
 });
 
-test("whatever the generated encoder writes is canonical and keeps its values", () => {
+test("accepts everything that the generated encoder writes, with the same values", () => {
   fc.assert(
     fc.property(arbitraryMessage(RecordSchema), (init) => {
       const bytes = toBinary(RecordSchema, create(RecordSchema, init));
@@ -76,7 +76,7 @@ test("whatever the generated encoder writes is canonical and keeps its values", 
   );
 });
 
-test("whatever is accepted encodes again to the same bytes", () => {
+test("everything accepted encodes to the same bytes again", () => {
   const changed = fc.tuple(arbitraryMessage(RecordContentSchema), fc.nat(), fc.integer({ min: 0, max: 255 }));
   fc.assert(
     fc.property(changed, ([init, at, byte]) => {

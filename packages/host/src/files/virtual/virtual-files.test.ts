@@ -96,7 +96,7 @@ test("a call runs over what its record holds, and nothing of the machine is touc
   await assert.rejects(read("etc/passwd", 0, 0), { code: "FILE_NOT_FOUND" });
 });
 
-test("what the record does not hold is made up by nobody", async () => {
+test("rejects reads that the record does not hold", async () => {
   for (const [path, offset, limit] of [
     ["real/a.txt", 0, 0],
     ["real/a.txt", 20, 5],
@@ -106,7 +106,7 @@ test("what the record does not hold is made up by nobody", async () => {
   }
 });
 
-test("whoever stops reading where the record stops is given so much and no more", async () => {
+test("serves a read up to the recorded length when the reader stops there", async () => {
   const files = createVirtualFiles(record, contentIn(["begin"]));
   const operation = { kind: "read", path: "real/a.txt", offset: 0, limit: 0 } as const;
   const prepared = await files.prepare({ workspace: "/", access: "read" }, operation, new AbortController().signal);

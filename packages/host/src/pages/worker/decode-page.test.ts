@@ -11,7 +11,7 @@ describe("the charset of a page", () => {
     assert.deepEqual([text, charset], ["a\u{fffd}\u{fffd}b", "utf-8"]);
   });
 
-  it("is not what a label says that nobody knows", () => {
+  it("is not taken from an unknown charset label", () => {
     const unknown = decodePage(Buffer.from("caf\u00e9"), 'text/html; charset="no-such-set"', "html");
     assert.deepEqual([unknown.text, unknown.charset], ["caf\u00e9", "utf-8"]);
     const meta = decodePage(html('<meta charset="klingon">', CYRILLIC), undefined, "html");

@@ -41,7 +41,7 @@ const atMost =
     cpuMs > allowed ? { limit: "cpu", allowed, peak: cpuMs } : undefined;
 
 describe("time on the processor, counted by a control group", { timeout: 120_000 }, () => {
-  test("is that of the whole tree, also of what nobody collects", async (context) => {
+  test("covers the whole process tree, including processes that are never reaped", async (context) => {
     if (groups === undefined) return context.diagnostic("control groups cannot be made here");
     const { cpuMs } = await run(`${burn(150)} & (setsid ${burn(150)} &); wait; sleep 0.5`, { useGroups: true });
     assert.ok(cpuMs >= 250 && cpuMs < 3000, `${cpuMs} ms`);

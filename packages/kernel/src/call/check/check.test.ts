@@ -58,7 +58,7 @@ async function requestDigest(kernel: Kernel, session: TestSession, requestId: st
   return toHex(items.find((item) => item.role === ContentRole.REQUEST)?.digest ?? assert.fail());
 }
 
-test("an object that names a secret is reserved: no tool ever sees one as data", async () => {
+test("rejects an object in the reserved form of a secret reference in ordinary input", async () => {
   const { tools, seen } = tellingTools();
   const { open } = await createTestKernel({ tools });
   const session = await open();
@@ -83,7 +83,7 @@ test("an object that names a secret is reserved: no tool ever sees one as data",
   assert.equal((await session.call("git", { secret: "$secret", $secrets: 1 })).status, "success");
 });
 
-test("a tool that takes secrets sees the name of one that is known, and no other object of that kind", async () => {
+test("a tool that takes secrets accepts the names of known secrets only", async () => {
   const { tools, seen } = tellingTools();
   const [telling] = tools;
   assert.ok(telling !== undefined);
@@ -124,7 +124,7 @@ test("a tool that takes secrets sees the name of one that is known, and no other
   assert.equal(errorOf(await session.call("git", known)).errorCode, "INVALID_INPUT");
 });
 
-test("secret references are found wherever they are, and nothing else is taken for one", () => {
+test("finds secret references at any depth, and mistakes nothing else for one", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
@@ -138,7 +138,7 @@ function writeMuch(kernel: Kernel, session: TestSession, byte: number): ReturnTy
   return send(kernel, session, "much", { case: "fileWrite", value: { path: "a", content } });
 }
 
-test("a typed message holds 100 MB of content, which no JSON input would", async () => {
+test("a typed message carries 100 MB of content, more than JSON input may", async () => {
   const { tools, seen } = tellingTools();
   const { open, kernel } = await createTestKernel({ tools });
   assert.equal((await writeMuch(kernel, await open(), 0x61)).case, "success");
@@ -148,7 +148,7 @@ test("a typed message holds 100 MB of content, which no JSON input would", async
 
 // To find out takes seconds.
 if (RUNS_ALL) {
-  test("100 MB of content that takes six bytes of JSON for each is refused", async () => {
+  test("rejects 100 MB of content that JSON would encode with six bytes each", async () => {
     const { tools, seen } = tellingTools();
     const { open, kernel } = await createTestKernel({ tools });
     const escaped = await writeMuch(kernel, await open(), 0x01);
@@ -160,7 +160,7 @@ if (RUNS_ALL) {
   });
 }
 
-test("a tool without a message of its own is reached by `call` alone", async () => {
+test("a tool without a typed message is called through `call` only", async () => {
   const reached: string[] = [];
   const tool = (name: string): Tool =>
     defineTool({
@@ -194,7 +194,7 @@ test("a tool without a message of its own is reached by `call` alone", async () 
   assert.equal(reached.at(-1), "own");
 });
 
-test("a typed message and its JSON form are one request", async () => {
+test("a typed message and its JSON form are the same request", async () => {
   const { tools, seen } = tellingTools();
   const { open, kernel } = await createTestKernel({ tools });
   const session = await open();
@@ -249,7 +249,7 @@ test("a typed message and its JSON form are one request", async () => {
   }
 });
 
-test("integers of a typed message that do not survive a double are INVALID_INPUT, by name", async () => {
+test("integers of a typed message that a double cannot represent are INVALID_INPUT, by name", async () => {
   const { tools, seen } = tellingTools();
   const { open, kernel } = await createTestKernel({ tools });
   const session = await open();
@@ -273,7 +273,7 @@ test("integers of a typed message that do not survive a double are INVALID_INPUT
   assert.deepEqual(seen, [{ path: "a", offset: Number(last) }]);
 });
 
-test("an environment that names a variable twice is INVALID_INPUT: nobody chooses which one counts", async () => {
+test("an environment that names a variable twice is INVALID_INPUT", async () => {
   const { tools, seen } = tellingTools();
   const { open, kernel } = await createTestKernel({ tools });
   const session = await open();
@@ -289,7 +289,7 @@ test("an environment that names a variable twice is INVALID_INPUT: nobody choose
   assert.deepEqual(seen, []);
 });
 
-test("a field that takes any case has the schema's spelling from the first check on", async () => {
+test("a field that accepts any letter case is normalised to the schema's spelling at the first check", async () => {
   const seen: JsonValue[] = [];
   const tool = defineTool({
     name: "tool",
@@ -338,7 +338,7 @@ test("a field that takes any case has the schema's spelling from the first check
   }
 });
 
-test("a tool's own canonical form is asked only for input that fits its schema", async () => {
+test("a tool's own canonical form is requested only for input that fits its schema", async () => {
   let asked = 0;
   const tool = defineTool({
     name: "tool",
@@ -360,7 +360,7 @@ test("a tool's own canonical form is asked only for input that fits its schema",
   assert.equal((await session.call("tool", { text: "whole" })).raw, "whole");
 });
 
-test("strict JSON only: duplicate keys, numbers that change, broken text, trailing bytes", async () => {
+test("rejects duplicate keys, inexact numbers, broken text and trailing bytes in JSON", async () => {
   const { tools } = tellingTools();
   const { open, kernel } = await createTestKernel({ tools });
   const session = await open();

@@ -21,21 +21,21 @@ async function denial(result: Promise<{ response: { result: { case: string | und
   return response.result.value as { rationaleCode: string; ruleId: string; message: string; proofHash: Uint8Array };
 }
 
-test("a forged permitted call is refused at run time", () => {
+test("rejects a forged permitted call at run time", () => {
   assert.throws(() => verifyPermitted({ tier: "read_only" } as unknown as PermittedCall), TypeError);
 });
 
-test("a forged grant is refused at run time", () => {
+test("rejects a forged grant at run time", () => {
   assert.throws(() => verifyGrant({ grant: { callNumber: 1 } } as unknown as GrantedCall), TypeError);
 });
 
-test("no policy in force denies every call and says why", async () => {
+test("without a policy in force every call is denied with the reason", async () => {
   const { open } = await createTestKernel({ tools: [echoTool], policy: createNoPolicy("no rules") });
   const denied = await denial((await open()).call("echo", 1));
   assert.equal(denied.rationaleCode, "POLICY_MISSING");
 });
 
-test("nothing matched means denied, with a proof", async () => {
+test("a call that matches no rule is denied, with a proof", async () => {
   const { open, kernel } = await createTestKernel({
     tools: [echoTool],
     policy: createTestPolicy([{ id: "other", action: "other" }], [echoTool]),
@@ -82,7 +82,7 @@ test("an expired lease is LEASE_EXPIRED, and so is one that has not begun", asyn
   assert.equal((await denial(later.call("echo", 1))).rationaleCode, "LEASE_EXPIRED");
 });
 
-test("a right that the arguments need and the lease lacks is CAPABILITY_MISSING, by name", async () => {
+test("a missing capability that the arguments need is CAPABILITY_MISSING, by name", async () => {
   const reader = defineTool({
     name: "reader",
     description: "Reads a path.",
@@ -101,7 +101,7 @@ test("a right that the arguments need and the lease lacks is CAPABILITY_MISSING,
   assert.match(denied.message, /fs_read \/workspace2\/a/);
 });
 
-test("a call that asks for more than its tool's bounds is BOUNDS_EXCEEDED, and explained as such", async () => {
+test("a call that exceeds its tool's bounds is BOUNDS_EXCEEDED, and explained as such", async () => {
   let runs = 0;
   const patient = defineTool({
     name: "patient",
@@ -122,7 +122,7 @@ test("a call that asks for more than its tool's bounds is BOUNDS_EXCEEDED, and e
   assert.deepEqual([explained.answer, explained.code], ["deny", "BOUNDS_EXCEEDED"]);
 });
 
-test("a spent budget is BUDGET_EXCEEDED, and a hundred parallel calls never overspend", async () => {
+test("an exhausted budget is BUDGET_EXCEEDED, and a hundred parallel calls never overspend", async () => {
   const counting = createCountingTool();
   const { open, kernel } = await createTestKernel({ tools: [counting.tool] });
   const session = await open({ lease: { budgets: { calls: 10 } } });
@@ -142,7 +142,7 @@ async function decisions(records: readonly RecordMessage[]) {
   );
 }
 
-test("in observe mode what rules refuse is recorded and goes on, and nobody is asked", async () => {
+test("observe mode records what rules would deny, lets it run, and asks no person", async () => {
   const counting = createCountingTool();
   const rules = [{ id: "asks", action: "count", approve: "human" }] as const;
   const { open, records } = await createTestKernel({
@@ -163,7 +163,7 @@ test("in observe mode what rules refuse is recorded and goes on, and nobody is a
   assert.equal(loaded, "observe");
 });
 
-test("in observe mode an error of the policy, a lease and a missing policy still deny", async () => {
+test("observe mode still denies on a policy error, a lease violation and a missing policy", async () => {
   const when = { ".": { left: { Var: "context" }, attr: "nothing" } };
   const tools = [echoTool];
   const broken = createTestPolicy([{ id: "broken", action: "echo", when }], tools);
@@ -176,7 +176,7 @@ test("in observe mode an error of the policy, a lease and a missing policy still
   assert.equal(await codeWith(permitAll(tools), { tool_patterns: ["hash"] }), "LEASE_SCOPE");
 });
 
-test("each path that a call touches is asked about, and one that is forbidden forbids the call", async () => {
+test("each path of a call is evaluated, and one forbidden path forbids the call", async () => {
   const mover = defineTool({
     name: "mover",
     description: "Moves.",

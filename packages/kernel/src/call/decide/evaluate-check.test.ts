@@ -32,7 +32,7 @@ async function kernelWith(rule: Omit<TestRule, "when">) {
   return { ...made, session: await made.open(), runs: () => runs };
 }
 
-test("a rule holds for text that is hidden in the record", async () => {
+test("rules match text that the record redacts", async () => {
   const { session, runs, store } = await kernelWith({ id: "not-there", effect: "forbid" });
   const { response } = await session.call("connect", { host: HOST });
   assert.equal(response.result.case === "denied" && response.result.value.ruleId, "not-there");
@@ -41,7 +41,7 @@ test("a rule holds for text that is hidden in the record", async () => {
   await verifyStore(store);
 });
 
-test("a person is asked about text that is hidden in the record", async () => {
+test("a person is shown text that the record redacts", async () => {
   const { session, runs, store, kernel } = await kernelWith({ id: "ask-there", approve: "always" });
   const { response } = await session.call("connect", { host: HOST });
   assert.equal(response.result.case === "error" && response.result.value.errorCode, "APPROVAL_PENDING");
@@ -53,7 +53,7 @@ test("a person is asked about text that is hidden in the record", async () => {
   await verifyStore(store);
 });
 
-test("a ledger verifies where the text of a secret names a rule, a session's agent or a tool's argument", async () => {
+test("a ledger verifies when a secret's text names a rule, a session's agent or a tool's argument", async () => {
   const { session, open, store } = await kernelWith({ id: `not-${HOST}`, effect: "forbid" });
   const { response } = await session.call("connect", { host: HOST });
   assert.equal(response.result.case === "denied" && response.result.value.ruleId, `not-${HOST}`);

@@ -23,7 +23,7 @@ test("the same key with another request is DEDUPE_CONFLICT", async () => {
   assert.equal(errorOf(await session.call("echo", 2, { dedupeKey: "k" })), "DEDUPE_CONFLICT");
 });
 
-test("keys and ids of one session mean nothing in another", async () => {
+test("dedupe keys and request ids are separate per session", async () => {
   const counting = createCountingTool();
   const { open } = await createTestKernel({ tools: [counting.tool] });
   const [one, two] = [await open(), await open()];
@@ -32,7 +32,7 @@ test("keys and ids of one session mean nothing in another", async () => {
   assert.equal(counting.count(), 2);
 });
 
-test("the same request answers the same again, without running, and leaves CallRepeated naming the first record", async () => {
+test("the same request gets the same response without running, and CallRepeated names the first record", async () => {
   const counting = createCountingTool();
   const { open, records } = await createTestKernel({ tools: [counting.tool] });
   const session = await open();
@@ -47,7 +47,7 @@ test("the same request answers the same again, without running, and leaves CallR
   assert.equal(outcome?.entries.at(-1)?.kind.case, "toolCompleted");
 });
 
-test("a dedupe key answers again under the new request's id", async () => {
+test("a repeat by dedupe key gets the response under the new request's id", async () => {
   const counting = createCountingTool();
   const { open } = await createTestKernel({ tools: [counting.tool] });
   const session = await open();
@@ -68,7 +68,7 @@ test("fifty concurrent duplicates run once", async () => {
   assert.ok(results.every((result) => result.status === "success"));
 });
 
-test("denials and passing errors are not kept: the same id runs when it may", async () => {
+test("denials and retryable errors are not kept: the same id runs once it is allowed", async () => {
   let fail = true;
   const flaky = defineTool({
     name: "flaky",
@@ -88,7 +88,7 @@ test("denials and passing errors are not kept: the same id runs when it may", as
   assert.equal((await session.call("flaky", {}, { requestId: "r" })).status, "success");
 });
 
-test("who leaves a joined call cancels nothing until the last one leaves", async () => {
+test("leaving a joined call cancels it only when the last caller leaves", async () => {
   const waiting = createWaitingTool();
   const { open } = await createTestKernel({ tools: [waiting.tool] });
   const session = await open();
@@ -103,7 +103,7 @@ test("who leaves a joined call cancels nothing until the last one leaves", async
   assert.equal((await two).status, "success");
 });
 
-test("a read-only call is cancelled when everyone who waits for it has left", async () => {
+test("a read-only call is cancelled when all of its callers have left", async () => {
   const waiting = createWaitingTool();
   const { open } = await createTestKernel({ tools: [waiting.tool] });
   const session = await open();
@@ -114,7 +114,7 @@ test("a read-only call is cancelled when everyone who waits for it has left", as
   assert.equal(errorOf(await call), "CANCELLED");
 });
 
-test("a call with effects finishes when its caller leaves, and waits under its request id", async () => {
+test("a call with effects finishes without its caller, and its response is kept under its request id", async () => {
   const started = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const counting = createCountingTool("count", async () => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createCountingTool, createMemoryStore, createTestKernel } from "@narthex/testkit";
 import { dedupeRowPrefix } from "../../journal/dedupe-row.ts";
 
-test("a key used again after its session ended means nothing: not to it, and not to the next one", async () => {
+test("a dedupe key has no meaning after its session ended, in that session or the next", async () => {
   const store = createMemoryStore();
   const counting = createCountingTool();
   const { open, kernel } = await createTestKernel({ tools: [counting.tool], store });

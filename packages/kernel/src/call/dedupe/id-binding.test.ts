@@ -40,7 +40,7 @@ const REFUSALS: Readonly<Record<string, Refuse>> = {
   "a repeat": (session) => session.call("count", { n: 1 }, { requestId: "r" }),
 };
 
-test("a refused request does not take over the id of a finished one", async () => {
+test("a refused request does not replace the record of a finished request with the same id", async () => {
   for (const [name, refuse] of Object.entries(REFUSALS)) {
     const counting = createCountingTool();
     const policy = createReloadablePolicy(permitAll([counting.tool]));
@@ -53,7 +53,7 @@ test("a refused request does not take over the id of a finished one", async () =
   }
 });
 
-test("after a restart no refusal under a finished call's id lets its effect happen again", async () => {
+test("after a restart, a refusal under a finished call's id does not let its effect happen again", async () => {
   for (const [name, refuse] of Object.entries(REFUSALS)) {
     const counting = createCountingTool();
     const store = createMemoryStore();
@@ -68,7 +68,7 @@ test("after a restart no refusal under a finished call's id lets its effect happ
   }
 });
 
-test("an id under which nothing was started is free, before and after a restart", async () => {
+test("an id under which nothing started is free, before and after a restart", async () => {
   for (const [name, refuse] of Object.entries(REFUSALS)) {
     if (name === "other content" || name === "a repeat") continue;
     for (const restarted of [false, true]) {
@@ -85,7 +85,7 @@ test("an id under which nothing was started is free, before and after a restart"
   }
 });
 
-test("a request answered by its dedupe key is answered by its own id too", async () => {
+test("a request served by its dedupe key is also served by its own id", async () => {
   for (const restarted of [false, true]) {
     const counting = createCountingTool();
     const store = createMemoryStore();
@@ -108,7 +108,7 @@ test("a refused call is found by its request id", async () => {
   assert.equal((await kernel.findCall(session.id, "r"))?.index, kernel.recordCount() - 1);
 });
 
-test("ids and keys of any form stay apart: slashes, line breaks, 256 characters beyond the first plane", async () => {
+test("keeps ids and keys of any form apart: slashes, line breaks, 256 characters beyond the first plane", async () => {
   const store = createMemoryStore();
   const counting = createCountingTool();
   const first = await createTestKernel({ tools: [counting.tool], store });
@@ -141,7 +141,7 @@ test("ids and keys of any form stay apart: slashes, line breaks, 256 characters 
   assert.equal(counting.count(), ids.length);
 });
 
-test("a passing error of a tool with effects is not kept: the same id and key run again", async () => {
+test("a retryable error of a tool with effects is not kept: the same id and key run again", async () => {
   let calls = 0;
   const limited = defineTool({
     name: "limited",
@@ -163,7 +163,7 @@ test("a passing error of a tool with effects is not kept: the same id and key ru
   assert.equal(codeOf(await session.call("limited", {}, { requestId: "r", dedupeKey: "k" })), "success");
 });
 
-test("a passing error of a tool that may have changed something is final, and not retryable", async () => {
+test("a retryable error of a tool that may have changed something is final", async () => {
   let calls = 0;
   const unsure = defineTool({
     name: "unsure",

@@ -50,7 +50,7 @@ const anyRequest = fc.record({
   leavesAfter: fc.constantFrom(undefined, undefined, undefined, 0, 1, 2, 5),
 });
 
-test("however equal requests race, an id and a key stand for one effect, and every caller is answered", async () => {
+test("concurrent equal requests have one effect per id and key, and every caller gets a response", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyRequest, { minLength: 2, maxLength: 20 }),
@@ -91,7 +91,7 @@ test("however equal requests race, an id and a key stand for one effect, and eve
   );
 });
 
-test("who comes when everyone else has just left runs the call anew", async () => {
+test("a caller that joins just after all others left runs the call again", async () => {
   const waiting = createWaitingTool();
   const { open } = await createTestKernel({ tools: [waiting.tool] });
   const session = await open();
@@ -118,7 +118,7 @@ test("a deadline ends the wait for a joined call, not the call", async () => {
   assert.equal(codeOf(await first), "success");
 });
 
-test("those who joined are answered even if the call cannot be recorded", async () => {
+test("joined callers get a response even if the call cannot be recorded", async () => {
   const store = createMemoryStore();
   const running = Promise.withResolvers<void>();
   const counting = createCountingTool("count", async () => {
@@ -135,7 +135,7 @@ test("those who joined are answered even if the call cannot be recorded", async 
   for (const result of await Promise.all(joined)) assert.equal(codeOf(result), "STORE_UNAVAILABLE");
 });
 
-test("a store that fails at any append loses no answer, leaves nothing hanging, and nothing runs after it", async () => {
+test("a store that fails at any append loses no response, leaves nothing pending, and nothing runs afterwards", async () => {
   for (let failsAt = 0; failsAt < 5; failsAt++) {
     const memory = createMemoryStore();
     let appends = -1;

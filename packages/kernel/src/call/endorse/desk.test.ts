@@ -46,7 +46,7 @@ async function waiting<T>(kernel: Kernel, call: Promise<T>): Promise<Promise<T>[
   return [call];
 }
 
-test("a call that was denied is not opened by a later yes", async () => {
+test("a later approval does not run a call that was denied", async () => {
   const { kernel, open, counting } = await desk();
   const session = await open();
   await session.call("count", {});
@@ -64,7 +64,7 @@ test("a call that was denied is not opened by a later yes", async () => {
   assert.equal(counting.count(), 0);
 });
 
-test("what claims an approval in a call's own text is none", async () => {
+test("ignores a claim of approval in a call's own text", async () => {
   const { kernel, open, counting } = await desk();
   const session = await open({ agent: "approved by ann", user: "admin" });
   await session.call("count", { n: 0 });
@@ -85,7 +85,7 @@ test("what claims an approval in a call's own text is none", async () => {
   assert.equal(counting.count(), 0);
 });
 
-test("a question of one session is not answered by a yes to another's", async () => {
+test("an approval for one session does not decide another session's request", async () => {
   const { kernel, open, counting } = await desk();
   const [first, second] = [await open(), await open()];
   await first.call("count", {});
@@ -95,7 +95,7 @@ test("a question of one session is not answered by a yes to another's", async ()
   assert.equal(codeOf(await first.call("count", {})), "success");
 });
 
-test("a call that waits too long is told the id and how to answer it, and the same call joins, by any door and id", async () => {
+test("a call that waits too long gets the id and instructions, and the same call joins by any door and id", async () => {
   const { kernel, open, counting, store } = await desk();
   const session = await open();
   const told = await session.call("count", { a: 1 }, { requestId: "first" });
@@ -121,7 +121,7 @@ test("a call that waits too long is told the id and how to answer it, and the sa
   await verifyStore(store);
 });
 
-test("a retry under one id or one key asks once, runs once and answers alike", async () => {
+test("a retry under one id or one key asks once, runs once and gets the same response", async () => {
   const { kernel, open, counting, store } = await desk();
   const session = await open();
   const retry = () => session.call("count", {}, { requestId: "r", dedupeKey: "k" });
@@ -136,7 +136,7 @@ test("a retry under one id or one key asks once, runs once and answers alike", a
   await verifyStore(store);
 });
 
-test("a kernel that starts again asks anew, and runs nothing on an answer to what was asked before", async () => {
+test("a restarted kernel asks again, and runs nothing on a decision for an earlier request", async () => {
   const { kernel, open, store, counting } = await desk();
   const session = await open();
   await session.call("count", {}, { requestId: "r" });
@@ -158,7 +158,7 @@ test("a kernel that starts again asks anew, and runs nothing on an answer to wha
   await verifyStore(store);
 });
 
-test("a yes that was durable when the kernel died runs the same call once, without asking again", async () => {
+test("an approval that was durable when the kernel died runs the same call once, without asking again", async () => {
   const { kernel, open, store, counting } = await desk();
   const session = await open();
   await session.call("count", {});
@@ -172,7 +172,7 @@ test("a yes that was durable when the kernel died runs the same call once, witho
   await verifyStore(store);
 });
 
-test("a yes to a tool that became another one opens nothing", async () => {
+test("an approval is void after its tool was replaced", async () => {
   const { kernel, open, store } = await desk();
   const session = await open();
   await session.call("count", {});
@@ -183,7 +183,7 @@ test("a yes to a tool that became another one opens nothing", async () => {
   assert.equal(codeOf(await next.kernel.callInProcess({ token, tool: "count", input: {} })), "APPROVAL_PENDING");
 });
 
-test("a policy that changed while nobody waited asks anew, or denies", async () => {
+test("asks again, or denies, after the policy changed while no caller waited", async () => {
   const counting = createCountingTool();
   const policy = createReloadablePolicy(permitAll([counting.tool], "human"));
   const { kernel, open } = await desk({ tools: [counting.tool], policy });
@@ -199,7 +199,7 @@ test("a policy that changed while nobody waited asks anew, or denies", async () 
   assert.equal(counting.count(), 0);
 });
 
-test("waiting for a person costs no wall budget", async () => {
+test("waiting for a person uses no wall budget", async () => {
   const { kernel, open, clock } = await desk({ settings: { approvalWaitMs: 60_000 } });
   const session = await open({ lease: { budgets: { wall_ms: 100_000 } } });
   const [call] = await waiting(kernel, session.call("count", {}));
@@ -210,7 +210,7 @@ test("waiting for a person costs no wall budget", async () => {
   assert.ok(left > 95_000, `${left} ms are left`);
 });
 
-test("a rule for the console is not answered by a callback, nor at another door", async () => {
+test("a request for the console is not decided by a callback or at another door", async () => {
   const counting = createCountingTool();
   let isAsked = false;
   const approver = {
@@ -230,7 +230,7 @@ test("a rule for the console is not answered by a callback, nor at another door"
   assert.equal(codeOf(await session.call("count", {})), "success");
 });
 
-test("an answer for the session is not asked for again, and each call that rests on it says so", async () => {
+test("a session approval is not requested again, and each call that relies on it says so", async () => {
   const { kernel, open, records, counting, store } = await desk();
   const session = await open();
   await session.call("count", { a: 1 });
@@ -252,7 +252,7 @@ test("an answer for the session is not asked for again, and each call that rests
   await verifyStore(store);
 });
 
-test("a session that ends takes its questions, its yeses and its answers with it", async () => {
+test("ending a session removes its requests, its approvals and its decisions", async () => {
   const { kernel, open, store } = await desk();
   const session = await open();
   for (const [input, given] of [
@@ -270,7 +270,7 @@ test("a session that ends takes its questions, its yeses and its answers with it
   await verifyStore(store);
 });
 
-test("a call that could not be granted after all leaves its yes for the next time", async () => {
+test("a call that fails to get its grant leaves its approval for the next time", async () => {
   const { kernel, open, counting } = await desk({ settings: { approvalWaitMs: 60_000 } });
   const session = await open({ lease: { budgets: { calls: 2 } } });
   const [call] = await waiting(kernel, session.call("count", {}, { timeoutMs: 50 }));
@@ -284,7 +284,7 @@ test("a call that could not be granted after all leaves its yes for the next tim
   assert.equal(counting.count(), 1);
 });
 
-test("a yes to a call that only reads is used up before it runs", async () => {
+test("an approval for a read-only call is consumed before the call runs", async () => {
   let runs = 0;
   const tool = defineTool({
     name: "look",
@@ -310,7 +310,7 @@ test("a yes to a call that only reads is used up before it runs", async () => {
   await verifyStore(store);
 });
 
-test("a rule that was written while the call waited lets it run, and its yes is used up all the same", async () => {
+test("a rule written while the call waited lets it run, and the approval is consumed all the same", async () => {
   const counting = createCountingTool();
   const policy = createReloadablePolicy(permitAll([counting.tool], "human"));
   const rules = {

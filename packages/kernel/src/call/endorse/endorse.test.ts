@@ -31,7 +31,7 @@ async function asking(
   return { ...made, counting, policy, questions };
 }
 
-test("without anyone to ask, a call that needs approval is denied at once", async () => {
+test("a call that needs approval is denied at once if no approver is available", async () => {
   const counting = createCountingTool();
   const { open } = await createTestKernel({
     tools: [counting.tool],
@@ -41,7 +41,7 @@ test("without anyone to ask, a call that needs approval is denied at once", asyn
   assert.equal(counting.count(), 0);
 });
 
-test("a no, a nonsense answer and a throwing approver all deny", async () => {
+test("a denial, an invalid decision and a throwing approver all deny", async () => {
   const answers: (() => Promise<ApprovalDecision>)[] = [
     async () => ({ approved: false, approver: "ann" }),
     async () => "yes" as unknown as ApprovalDecision,
@@ -55,12 +55,12 @@ test("a no, a nonsense answer and a throwing approver all deny", async () => {
   }
 });
 
-test("nobody answering in time denies", async () => {
+test("a missing decision denies at the time-out", async () => {
   const { open } = await asking(() => new Promise(() => undefined), { approvalExpiryMs: 5 });
   assert.equal(codeOf(await (await open()).call("count", {})), "APPROVAL_TIMEOUT");
 });
 
-test("a policy changed while a person is asked decides the call again", async () => {
+test("a policy change during the approval decides the call again", async () => {
   let change = (): void => undefined;
   const { open, policy, counting } = await asking(async () => {
     change();
@@ -71,7 +71,7 @@ test("a policy changed while a person is asked decides the call again", async ()
   assert.equal(counting.count(), 0);
 });
 
-test("an approval is good for one call only", async () => {
+test("an approval permits one call only", async () => {
   const { open, questions, counting } = await asking(async () => ({ approved: true, approver: "ann" }));
   const session = await open();
   await session.call("count", {});
@@ -80,7 +80,7 @@ test("an approval is good for one call only", async () => {
   assert.equal(counting.count(), 2);
 });
 
-test("a yes runs the call; the question is durable first, and the ledger names door and approver", async () => {
+test("an approval runs the call; the request is durable first, and the ledger names door and approver", async () => {
   const { open, records, store, counting } = await asking(async (question) => {
     const stored = await store.readRecords({ limit: 100 });
     assert.ok(stored.some((record) => Buffer.from(record.record).includes(question.approvalId)));
@@ -105,7 +105,7 @@ test("a yes runs the call; the question is durable first, and the ledger names d
   await verifyStore(store);
 });
 
-test("a caller kept waiting is told to come back, and the same call again joins the open question", async () => {
+test("a waiting caller is told to come back, and the same call joins the pending request", async () => {
   const answer = Promise.withResolvers<ApprovalDecision>();
   const { open, questions, counting } = await asking(() => answer.promise, { approvalWaitMs: 5 });
   const session = await open();
@@ -118,7 +118,7 @@ test("a caller kept waiting is told to come back, and the same call again joins 
   assert.equal(counting.count(), 1);
 });
 
-test("a policy changed in what does not concern the call leaves the approval good", async () => {
+test("an approval survives a policy change that does not concern the call", async () => {
   let change = (): void => undefined;
   const { open, policy, counting, store } = await asking(async () => {
     change();
@@ -134,7 +134,7 @@ test("a policy changed in what does not concern the call leaves the approval goo
   await verifyStore(store);
 });
 
-test("a policy that asks by another rule, or at another door, undoes the approval", async () => {
+test("a policy that asks by another rule, or at another door, voids the approval", async () => {
   for (const rule of [
     { id: "other", action: "count", approve: "human" },
     { id: "permit-count", action: "count", approve: "console" },
@@ -150,7 +150,7 @@ test("a policy that asks by another rule, or at another door, undoes the approva
   }
 });
 
-test("equal calls that are both approved both run", async () => {
+test("two equal calls that are both approved both run", async () => {
   const { open, counting } = await asking(async () => ({ approved: true, approver: "ann" }));
   const session = await open();
   const results = await Promise.all(Array.from({ length: 8 }, () => session.call("count", {})));
@@ -158,7 +158,7 @@ test("equal calls that are both approved both run", async () => {
   assert.equal(counting.count(), 8);
 });
 
-test("a call that two callers wait for is asked about once and answers both", async () => {
+test("a call with two waiting callers is asked about once and responds to both", async () => {
   const answer = Promise.withResolvers<ApprovalDecision>();
   const { open, questions, counting, store } = await asking(() => answer.promise);
   const session = await open();
@@ -171,7 +171,7 @@ test("a call that two callers wait for is asked about once and answers both", as
   await verifyStore(store);
 });
 
-test("a session closed, or a caller gone, while a person is asked: nothing runs, and the question is withdrawn", async () => {
+test("runs nothing and withdraws the request if the session closes or the caller leaves during the approval", async () => {
   for (const end of ["session", "caller"] as const) {
     let asked: AbortSignal | undefined;
     const { open, kernel, counting, store } = await asking((_, signal) => {
@@ -197,7 +197,7 @@ test("a caller's deadline ends its wait for a person", async () => {
   assert.equal(counting.count(), 0);
 });
 
-test("what the approver is asked stands in the ledger: the commitment to the input, definition and policy", async () => {
+test("the ledger holds the approval request: the commitment to the input, definition and policy", async () => {
   const { open, records } = await asking(async () => ({ approved: true, approver: "ann" }));
   const session = await open();
   await session.call("count", { a: 1 });

@@ -36,7 +36,7 @@ const REACHES: Readonly<Record<string, readonly [string, (context: ToolContext) 
 };
 
 for (const [name, [code, reach]] of Object.entries(REACHES)) {
-  test(`inline code is given no more than its grant names: ${name} is ${code}`, async () => {
+  test(`inline code gets only the ports of its grant: ${name} is ${code}`, async () => {
     const programs = scriptPrograms({});
     const { open } = await createTestKernel({ tools: [reaching(reach)], programs });
     const { errorCode, message } = errorOf(await (await open()).call("reach", {}));
@@ -77,7 +77,7 @@ test("the context of inline code holds the ports of the grant and nothing else",
   assert.deepEqual([...seen].sort(), ["callNumber", ...ports, "requestId", "session"].sort());
 });
 
-test("entries of an inline call say that its code ran inline, which is trusted", async () => {
+test("entries of an inline call record that its code ran inline as trusted code", async () => {
   const { open, records } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   await session.call("echo", {});

@@ -21,7 +21,7 @@ async function* pieces(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks;
 }
 
-test("what a call keeps is content of its session, and of no other", async () => {
+test("content kept by a call belongs to its session only", async () => {
   const kept: PrintedOutput[] = [];
   const keeper = tool(async ({ content }) => {
     kept.push(await content.keep(pieces(utf8("small"))), await content.keep(pieces(BIG.subarray(0, 70_000), BIG)));
@@ -48,7 +48,7 @@ test("what a call keeps is content of its session, and of no other", async () =>
   await kernel.close();
 });
 
-test("secrets are hidden in what is kept, also across pieces", async () => {
+test("redacts secrets in kept content, also across chunks", async () => {
   let head = "";
   const redactors = [{ secrets: ["hunter22"], replacement: "[hidden]" }];
   const run = async ({ content }: ToolContext): Promise<null> => {
@@ -61,7 +61,7 @@ test("secrets are hidden in what is kept, also across pieces", async () => {
   await kernel.close();
 });
 
-test("what is kept counts as stored, and more than is left is not kept", async () => {
+test("charges kept content as stored bytes, and rejects content over the budget", async () => {
   const keeper = tool(async ({ content }) => {
     await content.keep(pieces(BIG));
     return null;
@@ -73,7 +73,7 @@ test("what is kept counts as stored, and more than is left is not kept", async (
   await kernel.close();
 });
 
-test("nothing is kept once the call has ended, and whoever gives is told to stop", async () => {
+test("stores no content after the call has ended, and tells its source to stop", async () => {
   let context: ToolContext | undefined;
   const keeper = tool(async (given) => {
     context = given;
@@ -86,7 +86,7 @@ test("nothing is kept once the call has ended, and whoever gives is told to stop
   await kernel.close();
 });
 
-test("a call knows how much of its time is left, and a seeded one only how much it was given", async () => {
+test("a call can read its remaining time, and a seeded call only its total time", async () => {
   const seen: number[] = [];
   const look = async ({ timeLeftMs }: ToolContext): Promise<null> => {
     seen.push(timeLeftMs());

@@ -23,7 +23,7 @@ function fieldOf(output: ToolOutput | undefined, name: string): unknown {
   return (output as Record<string, unknown>)[name];
 }
 
-test("pure: the kernel gives a tool neither real time nor real randomness", async () => {
+test("pure: a tool gets neither real time nor real randomness from the kernel", async () => {
   const { open, clock } = await createTestKernel({ tools: [dice("pure")] });
   const [one, other] = [await open({ seed: SEED }), await open({ seed: SEED })];
   const first = await one.call("dice", {});
@@ -34,7 +34,7 @@ test("pure: the kernel gives a tool neither real time nor real randomness", asyn
   assert.deepEqual(later.hash, first.hash);
 });
 
-test("pure: one input has one result, whatever the session, its seed and the number of the call", async () => {
+test("pure: equal inputs have equal results, whatever the session, its seed and the call's number", async () => {
   const { open } = await createTestKernel({ tools: [echoTool] });
   const hashes = new Set<string>();
   for (const seed of [SEED, new Uint8Array(32).fill(8)]) {
@@ -48,7 +48,7 @@ test("pure: one input has one result, whatever the session, its seed and the num
 });
 
 for (const determinism of ["external", "nondeterministic"] as const) {
-  test(`${determinism}: real time and real randomness enter the output, which no seed repeats`, async () => {
+  test(`${determinism}: real time and real randomness reach the output, and no seed repeats it`, async () => {
     const { open, clock } = await createTestKernel({ tools: [dice(determinism)] });
     const [one, other] = [await open({ seed: SEED }), await open({ seed: SEED })];
     const first = await one.call("dice", {});
@@ -59,7 +59,7 @@ for (const determinism of ["external", "nondeterministic"] as const) {
     assert.notEqual(fieldOf(later.raw, "random"), fieldOf(first.raw, "random"));
   });
 
-  test(`${determinism}: what was answered is recorded, and answered again instead of being computed again`, async () => {
+  test(`${determinism}: the response is recorded and given again instead of being computed again`, async () => {
     const store = createMemoryStore();
     const { open, records } = await createTestKernel({ tools: [dice(determinism)], store });
     const session = await open({ seed: SEED });

@@ -93,7 +93,7 @@ async function open(tool: RunnerOptions, script: Script, cpuMs?: number, options
 }
 
 describe("a budget of processor time", () => {
-  it("of zero refuses every call that would run a program, and no other", async () => {
+  it("of zero refuses only calls that would run a program", async () => {
     const { session, programs } = await open({}, {}, 0);
     const { result } = (await session.call("runner", 1)).response;
     assert.ok(result.case === "denied" && result.value.rationaleCode === "BUDGET_EXCEEDED");
@@ -103,7 +103,7 @@ describe("a budget of processor time", () => {
     assert.equal((await quiet.session.call("runner", 1)).status, "success");
   });
 
-  it("gives a call that said it runs no program none", async () => {
+  it("is not reserved by a call that declares to run no program", async () => {
     for (const cpuMs of [undefined, 1000]) {
       const { session, programs } = await open({ narrow: () => ({ maxCpuMs: 0 }) }, {}, cpuMs);
       const error = errorOf(await session.call("runner", 1));
@@ -115,7 +115,7 @@ describe("a budget of processor time", () => {
     }
   });
 
-  it("is not widened by a narrowing", async () => {
+  it("cannot be widened by narrowing", async () => {
     for (const maxCpuMs of [-1, 0.5, Number.NaN]) {
       const { session, programs } = await open({ maxCpuMs: 100, narrow: () => ({ maxCpuMs }) }, {});
       assert.equal(errorOf(await session.call("runner", 1)).errorCode, "INTERNAL", String(maxCpuMs));
@@ -127,7 +127,7 @@ describe("a budget of processor time", () => {
     assert.equal(programs.places.length, 0);
   });
 
-  it("is spent by what the programs of a call used, which the ledger says", async () => {
+  it("is charged with the time used by the programs of a call, and the ledger records it", async () => {
     const { at, session } = await open({ programs: 3 }, { looks: [20, 70] }, 1000);
     await session.call("runner", 1);
     await session.call("runner", 2);
@@ -136,14 +136,14 @@ describe("a budget of processor time", () => {
     await verifyStore(at.store);
   });
 
-  it("is told in the ledger also where there is none", async () => {
+  it("has its usage recorded in the ledger even without a limit", async () => {
     const { at, session, programs } = await open({}, { looks: [33] });
     await session.call("runner", 1);
     assert.deepEqual(await spentBy(at, session), [33]);
     assert.equal(programs.places[0]?.cpu, undefined);
   });
 
-  it("ends a program at the smallest of rest, bound and its own limit, with that limit and the peak", async () => {
+  it("ends a program at the lowest of remaining budget, bound and its own limit, and reports limit and peak", async () => {
     const cases = [
       [{ maxCpuMs: 500 }, 1000, 500],
       [{ maxCpuMs: 500 }, 300, 300],
@@ -160,13 +160,13 @@ describe("a budget of processor time", () => {
     }
   });
 
-  it("is named as it is, not in the seconds that the operating system counts", async () => {
+  it("is reported exactly, not rounded to the seconds of the operating system", async () => {
     const exceeded = { limit: "cpu", allowed: 2000, peak: 2000 } as const;
     const { session } = await open({}, { end: { exceeded, cpuMs: 2013 } }, 1500);
     assert.deepEqual((await session.call("runner", 1)).raw, [{ limit: "cpu", allowed: 1500, peak: 2013 }]);
   });
 
-  it("that was overspent leaves nothing for the next call", async () => {
+  it("leaves nothing for the next call once overspent", async () => {
     const { at, session } = await open({}, { looks: [99, 140] }, 100);
     assert.equal((await session.call("runner", 1)).status, "success");
     assert.equal(await left(at, session), 0);
@@ -187,7 +187,7 @@ describe("a budget of processor time", () => {
     );
   });
 
-  it("is shared by programs that run at once: each look counts the others too", async () => {
+  it("is shared by concurrent programs: each check counts the others too", async () => {
     const { session } = await open({ programs: 2, atOnce: true }, { looks: [60] }, 100);
     assert.deepEqual((await session.call("runner", 1)).raw, ["ended", { limit: "cpu", allowed: 100, peak: 120 }]);
   });
@@ -215,7 +215,7 @@ describe("a budget of processor time", () => {
     assert.equal(await left(at, session), 955);
   });
 
-  it("is set aside as a whole by a call without a bound: a second one at once is refused, and one after it is not", async () => {
+  it("is reserved whole by a call without a bound: a concurrent second call is refused, and a later one is not", async () => {
     const { at, session, programs } = await open({ isReadOnly: true }, { isEndless: true, end: { cpuMs: 10 } }, 1000);
     const stop = new AbortController();
     const first = session.call("runner", 1, { signal: stop.signal });
@@ -229,7 +229,7 @@ describe("a budget of processor time", () => {
     assert.equal(await left(at, session), 980);
   });
 
-  it("is never overspent by twenty calls at once, but by what each was seen to use too late", async () => {
+  it("is overspent by twenty concurrent calls only by the time used between two checks", async () => {
     const [limit, bound, tooLate] = [1000, 150, 30];
     const { at, session, programs } = await open({ maxCpuMs: bound }, { looks: [bound, bound + tooLate] }, limit);
     const results = await Promise.all(Array.from({ length: 20 }, (_, n) => session.call("runner", n)));
@@ -249,7 +249,7 @@ describe("a budget of processor time", () => {
 });
 
 describe("a job under a budget of processor time", () => {
-  it("keeps what it may use set aside until it has ended, and is then charged to the session", async () => {
+  it("keeps its possible use reserved until it has ended, and is then charged to the session", async () => {
     const shells = scriptShells();
     const { at, session } = await open({}, {}, 1000, { shells });
     assert.equal((await session.call("spawner", 1)).status, "success");
@@ -264,7 +264,7 @@ describe("a job under a budget of processor time", () => {
     assert.equal(shells.places[1]?.cpu?.limitMs, 700);
   });
 
-  it("is charged without a budget too, and sets nothing aside", async () => {
+  it("is charged without a limit too, and reserves nothing", async () => {
     const shells = scriptShells();
     const { at, session } = await open({}, { looks: [5] }, undefined, { shells });
     await session.call("spawner", 1);
@@ -274,7 +274,7 @@ describe("a job under a budget of processor time", () => {
     assert.deepEqual(JSON.parse(Buffer.from(usage ?? []).toString()).spent.cpu_ms, 305);
   });
 
-  it("leaves nothing of the call's time to what the call starts after it, where that is limited at all", async () => {
+  it("leaves nothing of the call's limited time to programs that the call starts after it", async () => {
     const free = scriptShells();
     const unlimited = await open({}, {}, undefined, { shells: free });
     assert.equal((await unlimited.session.call("busy", 1)).status, "success");
@@ -286,7 +286,7 @@ describe("a job under a budget of processor time", () => {
     assert.deepEqual([shells.places.length, programs.places.length], [1, 0]);
   });
 
-  it("is ended with its session, and charged to whom the session's budget came from", async () => {
+  it("is ended with its session, and charged to the session that delegated the budget", async () => {
     const shells = scriptShells(250);
     const { at, session } = await open({}, {}, 1000, { shells });
     const child = await delegate(at, session, { lease: { budgets: { cpu_ms: 600 } } });

@@ -59,7 +59,7 @@ async function callOn(
 }
 
 describe("programs of a call", () => {
-  it("give what they printed, which the session can read again by its hash", async () => {
+  it("return their output, which the session can read again by its hash", async () => {
     const { result, kernel, session } = await callOn(runner(), { stdout: ["a", "b"], stderr: ["c"] });
     assert.deepEqual(result.raw, { code: 0, out: "ab", err: "c", limit: "" });
     for (const text of ["ab", "c"]) {
@@ -71,7 +71,7 @@ describe("programs of a call", () => {
     await assert.rejects(reading, { code: "CONTENT_NOT_FOUND" });
   });
 
-  it("show what they print while they run, and hear no more from a listener that fails", async () => {
+  it("stream their output while they run, and send no more to a listener that fails", async () => {
     const heard: string[] = [];
     const onChunk = (chunk: Uint8Array): void => {
       heard.push(Buffer.from(chunk).toString());
@@ -85,7 +85,7 @@ describe("programs of a call", () => {
     assert.deepEqual(unheard, []);
   });
 
-  it("hide secrets in what they print, even where a chunk cuts them", async () => {
+  it("have secrets redacted in their output, even across chunks", async () => {
     const redactors = [{ secrets: ["hunter2"], replacement: "[hidden]" }];
     const heard: string[] = [];
     const { result } = await callOn(
@@ -99,7 +99,7 @@ describe("programs of a call", () => {
     assert.ok(!heard.join("").includes("hunter2"));
   });
 
-  it("are killed at their time-out or when they print too much, and say so", async () => {
+  it("are killed at their time-out or output limit, and report it", async () => {
     const slow = await callOn(runner({ timeoutMs: 5 }), { stdout: ["so far"], isEndless: true });
     assert.deepEqual(slow.result.raw, { code: null, out: "so far", err: "", limit: "wall clock" });
     const loud = await callOn(runner({ maxOutputBytes: 3 }), { stdout: ["12", "34"], isEndless: true });
@@ -107,7 +107,7 @@ describe("programs of a call", () => {
     assert.ok(loud.programs.kills > 0);
   });
 
-  it("are gone before an interrupted call is answered, and what they printed is shown and kept", async () => {
+  it("have ended before an interrupted call responds, and their output is shown and kept", async () => {
     const tool = runner({}, { bounds: { timeoutMs: 20, maxOutputBytes: 100 } });
     const { result, programs, kernel, session } = await callOn(tool, { stdout: ["before the end"], isEndless: true });
     const error = errorOf(result);
@@ -128,14 +128,14 @@ describe("programs of a call", () => {
     assert.ok(programs.kills > 0);
   });
 
-  it("that changed what is protected fail the call with its name", async () => {
+  it("fail the call by name when they change a protected path", async () => {
     const { result } = await callOn(runner(), { stdout: ["x"], end: { putBack: [".git/hooks"] } });
     const error = errorOf(result);
     assert.equal(error.errorCode, "UNDECLARED_EFFECT");
     assert.match(error.message, /`\.git\/hooks`/);
   });
 
-  it("get no more than their call's effects give", async () => {
+  it("get no more access than their call's effects", async () => {
     const placeFor = async (effects: Effect[], request: Partial<ProgramRequest> = {}) => {
       const { programs } = await callOn(runner(request, {}, effects), {});
       const [place] = programs.places;
@@ -147,12 +147,12 @@ describe("programs of a call", () => {
     assert.deepEqual(await placeFor(["fs_write"], { access: "read" }), ["read", false]);
   });
 
-  it("are given their input, then its end", async () => {
+  it("receive their input, then its end", async () => {
     const { programs } = await callOn(runner({ input: Buffer.from("text") }), {});
     assert.deepEqual(programs.received, ["text", "end"]);
   });
 
-  it("run for no tool of another class, and for none where nothing can be contained", async () => {
+  it("run only for tools of the right class, and only where a sandbox is available", async () => {
     const inline = await callOn(runner({}, { isolation: "inline" }), {});
     assert.equal(errorOf(inline.result).errorCode, "UNDECLARED_EFFECT");
     assert.equal(inline.programs.places.length, 0);
@@ -160,7 +160,7 @@ describe("programs of a call", () => {
     assert.equal(errorOf(await (await open()).call("runner", {})).errorCode, "SANDBOX_UNAVAILABLE");
   });
 
-  it("leave protected paths alone unless a rule permits their change without asking", async () => {
+  it("cannot change protected paths unless a rule permits it without asking", async () => {
     const second = { id: "protected", action: "write_protected" };
     const keeps = async (...rules: TestRule[]) => {
       const programs = scriptPrograms({});

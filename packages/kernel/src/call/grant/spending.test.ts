@@ -54,8 +54,8 @@ async function amounts(at: TestKernel, { id }: TestSession, list: "reserved" | "
   });
 }
 
-describe("what a call spends besides its price", () => {
-  it("is refused before it runs where too little is left, in either dimension", async () => {
+describe("a call's spending besides its price", () => {
+  it("is refused before the call runs if either dimension has too little left", async () => {
     let ran = 0;
     const run = (): void => void ran++;
     for (const [asked, dimension] of [
@@ -76,7 +76,7 @@ describe("what a call spends besides its price", () => {
     assert.equal(ran, 0);
   });
 
-  it("gives nothing back, whatever amounts a tool makes up", async () => {
+  it("is never a refund, whatever amounts a tool reports", async () => {
     for (const amount of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "1", null]) {
       const wrong = { cost_units: amount } as Spending;
       for (const tool of [
@@ -95,7 +95,7 @@ describe("what a call spends besides its price", () => {
     }
   });
 
-  it("is nothing of the kernel's own dimensions", async () => {
+  it("cannot touch the kernel's own dimensions", async () => {
     const greedy = { calls: 500, stored_bytes: 5, cost_units: 1 } as Spending;
     const tool = spender(
       spending((access) => access.begin(greedy)),
@@ -106,7 +106,7 @@ describe("what a call spends besides its price", () => {
     assert.equal((await at.kernel.getSession(session.id))?.budgetRemaining.calls, 9);
   });
 
-  it("is set aside with the intent and settled by what was really used, less or more", async () => {
+  it("is reserved with the intent and settled by the actual use, less or more", async () => {
     for (const used of [0, 3, 5000]) {
       const tool = spender(
         spending((access) => {
@@ -127,7 +127,7 @@ describe("what a call spends besides its price", () => {
     }
   });
 
-  it("is nothing if the call ended before it began to spend", async () => {
+  it("is zero if the call ended before it began to spend", async () => {
     const tool = spender(
       () => Promise.reject(new Error("too early")),
       () => LIMITS_LESS_PRICE,
@@ -137,7 +137,7 @@ describe("what a call spends besides its price", () => {
     assert.deepEqual(await left(at, session), [1000, 1000 - PRICE]);
   });
 
-  it("is all that was set aside if the call ended before it said what it used", async () => {
+  it("is the whole reservation if the call ended before it reported its use", async () => {
     const tool = spender(
       ({ spending: access }) => {
         access.begin({ inference_tokens: 7, cost_units: 9 });
@@ -151,7 +151,7 @@ describe("what a call spends besides its price", () => {
     assert.deepEqual(await left(at, session), [893, 941 - PRICE]);
   });
 
-  it("is refused while it runs if more is needed than is left, which the ledger says", async () => {
+  it("is refused during the call if more is needed than is left, and the ledger records it", async () => {
     const tool = spender(
       spending((access) => access.begin({ inference_tokens: 901 })),
       () => ({ inference_tokens: 100 }),
@@ -166,7 +166,7 @@ describe("what a call spends besides its price", () => {
     assert.ok(exceeded?.case === "budgetExceeded" && exceeded.value.dimension === "inference_tokens");
   });
 
-  it("is closed with the call: nothing said later counts", async () => {
+  it("is closed with the call: later reports do not count", async () => {
     let kept: SpendingAccess | undefined;
     const { at, session } = await open(spender(({ spending: access }) => void (kept = access)));
     await session.call("spender", 1);
@@ -175,7 +175,7 @@ describe("what a call spends besides its price", () => {
     assert.deepEqual(await left(at, session), [1000, 1000 - PRICE]);
   });
 
-  it("counts as spent after a crash until somebody says that it did not happen", async () => {
+  it("counts as spent after a crash until a person settles the call as not happened", async () => {
     for (const answer of ["happened", "did_not_happen"] as const) {
       const store = createMemoryStore();
       const started = Promise.withResolvers<void>();
@@ -199,7 +199,7 @@ describe("what a call spends besides its price", () => {
     }
   });
 
-  it("is never overspent by calls that run at once, and leaves nothing set aside", async () => {
+  it("is never exceeded by concurrent calls, and leaves no reservation", async () => {
     const call = fc.record({
       reserved: fc.nat(400),
       more: fc.nat(400),

@@ -12,7 +12,7 @@ import {
   countingFiles,
 } from "./testing/hostile-tool.ts";
 
-test("a stream's tool is told to stop, whatever ended its stream", async () => {
+test("tells a stream's tool to stop, whatever ended its stream", async () => {
   const ends: Readonly<Record<string, () => Parameters<typeof streaming>>> = {
     INVALID_OUTPUT: () => [
       async function* () {
@@ -49,7 +49,7 @@ test("a stream's tool is told to stop, whatever ended its stream", async () => {
   }
 });
 
-test("a stream that always has more ready does not outlast its time-out", async () => {
+test("a stream that always has more ready ends at its time-out", async () => {
   const bounds = { timeoutMs: 30, maxOutputBytes: 9 };
   for (const chunk of [Buffer.from("x"), new Uint8Array(0)]) {
     const endless = streaming(
@@ -62,7 +62,7 @@ test("a stream that always has more ready does not outlast its time-out", async 
   }
 });
 
-test("a reader who never takes the chunk does not hold the call past its time-out", async () => {
+test("a reader that never takes a chunk does not hold the call past its time-out", async () => {
   const two = streaming(
     async function* () {
       yield Buffer.from("one");
@@ -73,7 +73,7 @@ test("a reader who never takes the chunk does not hold the call past its time-ou
   assert.equal(errorOf(await call(two, { onChunk: () => new Promise(() => undefined) })).errorCode, "TIMEOUT");
 });
 
-test("a reader who fails hears no more, and the call goes on", async () => {
+test("a reader that fails gets no more chunks, and the call goes on", async () => {
   const two = streaming(async function* () {
     yield Buffer.from("one ");
     yield Buffer.from("two");
@@ -89,7 +89,7 @@ test("a reader who fails hears no more, and the call goes on", async () => {
   }
 });
 
-test("a stream is held against its schema whatever its size, and nothing of a refused one is kept", async () => {
+test("checks a stream of any size against its schema, and keeps nothing of a rejected one", async () => {
   const outputSchema = { type: "string", pattern: "^x*$" };
   const sizes: readonly [number, string, string][] = [
     [10, "x", "success"],
@@ -116,7 +116,7 @@ test("a stream is held against its schema whatever its size, and nothing of a re
   }
 });
 
-test("a stream from a tool that declared none is refused without being read", async () => {
+test("rejects a stream without reading it if the tool declared none", async () => {
   let read = 0;
   const chunks = async function* () {
     read++;
@@ -129,7 +129,7 @@ test("a stream from a tool that declared none is refused without being read", as
   assert.equal(read, 0);
 });
 
-test("a chunk that its tool writes over while it is stored stays as it was", async () => {
+test("keeps a chunk unchanged when its tool overwrites it during storage", async () => {
   const chunk = Buffer.alloc(100_000, "a");
   const tool = streaming(async function* () {
     yield chunk;

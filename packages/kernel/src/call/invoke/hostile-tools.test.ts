@@ -7,7 +7,7 @@ import { verifyStore } from "../../testing/verify-store.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import { ARTIFACTS, makeTool, errorOf, call, openOn, turn, throwing } from "./testing/hostile-tool.ts";
 
-test("whatever a tool throws or rejects with is EXECUTION_FAILED", async () => {
+test("any value that a tool throws or rejects with is EXECUTION_FAILED", async () => {
   const bare: unknown = Object.create(null);
   const unreadable = Object.defineProperty(new Error("x"), "message", { get: () => assert.fail() });
   const faults = [
@@ -28,7 +28,7 @@ test("whatever a tool throws or rejects with is EXECUTION_FAILED", async () => {
   }
 });
 
-test("a tool cannot say what only the kernel knows of its call", async () => {
+test("a tool cannot report error codes that are reserved for the kernel", async () => {
   for (const code of ["APPROVAL_PENDING", "OUTCOME_UNKNOWN", "DUPLICATE_REQUEST_ID", "DEDUPE_CONFLICT"] as const) {
     const error = errorOf(await call(makeTool(() => throwing(new KernelError(code, "wait for ever")))));
     assert.equal(error.errorCode, "EXECUTION_FAILED", code);
@@ -36,7 +36,7 @@ test("a tool cannot say what only the kernel knows of its call", async () => {
   }
 });
 
-test("an error of the wrong make is recorded all the same", async () => {
+test("records an error of the wrong type", async () => {
   const odd = { retryAfterMs: Number.NaN, violations: [{ field: 1, rule: undefined, message: null }] };
   for (const retryAfterMs of [1.5, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
     const error = errorOf(
@@ -49,7 +49,7 @@ test("an error of the wrong make is recorded all the same", async () => {
   assert.equal(errorOf(await call(makeTool(() => throwing(fault)))).errorCode, "INVALID_INPUT");
 });
 
-test("a thenable is waited for no longer than any promise", async () => {
+test("a thenable times out like any promise", async () => {
   const bounds = { timeoutMs: 10, maxOutputBytes: 100 };
   assert.equal(errorOf(await call(makeTool(() => ({ then: () => undefined }), { bounds }))).errorCode, "TIMEOUT");
   const quick = await call(makeTool(() => ({ then: (resolve: (value: number) => void) => resolve(7) })));
@@ -74,7 +74,7 @@ test("a call cancelled while its intent is written does not start its tool", asy
   await verifyStore(store);
 });
 
-test("a context opens nothing once its call has ended, however it ended", async () => {
+test("a context is unusable once its call has ended, however it ended", async () => {
   const content = Buffer.from("content");
   const ends: Readonly<Record<string, (context: ToolContext) => unknown>> = {
     returned: () => 1,
@@ -117,7 +117,7 @@ test("a context opens nothing once its call has ended, however it ended", async 
   }
 });
 
-test("an artifact on its way when the time is over is not published", async () => {
+test("an artifact that is being published at the time-out is not published", async () => {
   const content = Promise.withResolvers<void>();
   const store = createMemoryStore();
   let holds = false;
@@ -154,7 +154,7 @@ test("a tool sees neither the session's seed nor its token hash", async () => {
   assert.equal(raw, "id,tenant,workingDirectory,workspace");
 });
 
-test("a tool's own normalising that fails, or gives no bytes, is INVALID_OUTPUT", async () => {
+test("a tool's normaliser that throws or returns no bytes is INVALID_OUTPUT", async () => {
   const rules: (() => Uint8Array)[] = [() => throwing(new Error("no")), () => "text" as unknown as Uint8Array];
   for (const normaliseCustom of rules) {
     const tool = makeTool(() => ({ a: 1 }), { normalise: "custom", normaliseCustom });
@@ -162,7 +162,7 @@ test("a tool's own normalising that fails, or gives no bytes, is INVALID_OUTPUT"
   }
 });
 
-test("bytes that a tool keeps and changes later are not what was hashed", async () => {
+test("changes that a tool makes to returned bytes do not change the hashed result", async () => {
   const kept = Buffer.from("before");
   const tool = makeTool(() => 1, { normalise: "custom", normaliseCustom: () => kept });
   const { session, store } = await openOn(tool);
@@ -176,7 +176,7 @@ test("bytes that a tool keeps and changes later are not what was hashed", async 
   await verifyStore(store);
 });
 
-test("a fault after an effect is never called retryable", async () => {
+test("a failure after an effect is never retryable", async () => {
   const broken: ContentStore = {
     ...createMemoryContentStore(),
     openWriter: () => Promise.reject(new KernelError("STORE_UNAVAILABLE", "the disk is full")),

@@ -26,7 +26,7 @@ const streaming = (
     run: (_, context) => chunks(context),
   });
 
-test("a time-out answers TIMEOUT, aborts the signal, and drops the late result", async () => {
+test("a time-out responds TIMEOUT, aborts the signal, and drops the late result", async () => {
   let aborted = false;
   const slow = defineTool({
     name: "slow",
@@ -97,7 +97,7 @@ test("a cancel request stops a running call and leaves CallCancelled", async () 
   assert.ok(entries.includes("callCancelled"));
 });
 
-test("a tool that uses an effect it did not declare ends in UNDECLARED_EFFECT", async () => {
+test("a tool that uses an undeclared effect ends in UNDECLARED_EFFECT", async () => {
   const sneaky = defineTool({
     name: "sneaky",
     description: "Publishes without saying so.",
@@ -112,7 +112,7 @@ test("a tool that uses an effect it did not declare ends in UNDECLARED_EFFECT", 
   assert.equal(errorOf(await (await open()).call("sneaky", {})).errorCode, "UNDECLARED_EFFECT");
 });
 
-test("a stream delivers while it runs, and its hash covers the whole", async () => {
+test("a stream delivers while it runs, and its hash covers the whole stream", async () => {
   const seen: string[] = [];
   const tool = streaming(async function* () {
     yield Buffer.from("one ");
@@ -144,7 +144,7 @@ test("a stream above 1 MB is read back whole through the content store", async (
   assert.equal(size, reading.size);
 });
 
-test("a stream that never ends is stopped by its time-out", async () => {
+test("an endless stream is stopped by its time-out", async () => {
   const tool = streaming(
     async function* (context) {
       while (!context.signal.aborted) {

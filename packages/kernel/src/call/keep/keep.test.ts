@@ -28,7 +28,7 @@ async function returning(resultType: ResultType, output: unknown, extra: object 
   return (await open()).call("gives", {});
 }
 
-test("output that is not what was declared is INVALID_OUTPUT", async () => {
+test("output that differs from its declaration is INVALID_OUTPUT", async () => {
   const wrong: [ResultType, unknown][] = [
     ["object", "text"],
     ["object", [1]],
@@ -48,7 +48,7 @@ test("output that is not what was declared is INVALID_OUTPUT", async () => {
     assert.equal(codeOf(await returning(type, output)), "INVALID_OUTPUT", `${type} ${String(output)}`);
 });
 
-test("output against its schema: wrong type, missing and extra fields are all named", async () => {
+test("names every violation of the output schema: wrong type, missing and extra fields", async () => {
   const outputSchema = {
     type: "object",
     properties: { a: { type: "number" }, b: { type: "string" } },
@@ -78,7 +78,7 @@ test("every kind of result has its normalised form", async () => {
   }
 });
 
-test("a view is cut on a character boundary, says how to read on, and ends in the exact line", async () => {
+test("a view is cut on a character boundary, says how to read on, and ends with the exact line", async () => {
   const text = "é".repeat(71_427) + "fin";
   const result = await returning("string", text);
   const lines = viewOf(result).split("\n");
@@ -92,7 +92,7 @@ test("a view is cut on a character boundary, says how to read on, and ends in th
   assert.equal(result.metadata.cut, true);
 });
 
-test("the end of a stream that is too long for memory is in its view, and in that of a repeat", async () => {
+test("the view of a stream too long for memory includes its end, also in a repeat", async () => {
   const counting = defineTool({
     name: "counts",
     description: "Counts.",
@@ -119,7 +119,7 @@ test("the end of a stream that is too long for memory is in its view, and in tha
   assert.equal(viewOf(await again.kernel.callInProcess(call)), view);
 });
 
-test("a tool's own max_output_bytes and the kernel's view_bytes cut a view earlier, whichever is less", async () => {
+test("the lower of a tool's max_output_bytes and the kernel's view_bytes cuts a view", async () => {
   const shown = async (maxOutputBytes: number, viewBytes: number): Promise<void> => {
     const tool = defineTool({
       name: "gives",
@@ -151,7 +151,7 @@ test("bytes that are not text are shown as a note with their size", async () => 
   assert.match(viewOf(await returning("binary", new Uint8Array(2000).fill(0xff))), /2,000 bytes that are not text/);
 });
 
-test("a redactor hides its secrets in result, view and error", async () => {
+test("redacts secrets in result, view and error", async () => {
   const redactors = [{ secrets: ["hunter2", "hunter2-long"], replacement: "[hidden]" }];
   const result = await returning("json", { "key hunter2": ["is hunter2-long!"] }, { redactors });
   assert.deepEqual(result.raw, { "key [hidden]": ["is [hidden]!"] });
@@ -176,7 +176,7 @@ test("a redactor hides its secrets in result, view and error", async () => {
   }
 });
 
-test("a redactor sees secrets that a stream cuts in two", async () => {
+test("redacts secrets that a stream splits in two", async () => {
   const tool = defineTool({
     name: "stream",
     description: "Streams.",
@@ -195,7 +195,7 @@ test("a redactor sees secrets that a stream cuts in two", async () => {
   assert.equal(Buffer.concat(seen).toString(), "password [hidden] and hunte r2, hunter");
 });
 
-test("labels go from content to whoever reads it, onto the session and everything it makes then", async () => {
+test("labels pass from content to the session that reads it, and to everything the session makes afterwards", async () => {
   const reader = defineTool({
     name: "reader",
     description: "Reads content.",
@@ -216,7 +216,7 @@ test("labels go from content to whoever reads it, onto the session and everythin
   assert.deepEqual((await session.call("echo", 1)).metadata.labels, ["untrusted"]);
 });
 
-test("content of one session cannot be named by another", async () => {
+test("rejects naming content of another session", async () => {
   const reader = defineTool({
     name: "reader",
     description: "Reads content.",
@@ -235,14 +235,14 @@ test("content of one session cannot be named by another", async () => {
   }
 });
 
-test("a key that is the name of a prototype is a key like any other, in result and view", async () => {
+test("treats the name of a prototype property as an ordinary key, in result and view", async () => {
   const output: unknown = JSON.parse('{"__proto__":{"polluted":true},"constructor":1}');
   const result = await returning("json", output);
   assert.equal(Buffer.from(result.normalised ?? []).toString(), '{"__proto__":{"polluted":true},"constructor":1}');
   assert.equal(Reflect.get({}, "polluted"), undefined);
 });
 
-test("a very large binary result is kept whole, named in the view, and not sent inline", async () => {
+test("keeps a very large binary result whole, names it in the view, and does not send it inline", async () => {
   const { normalised, response, hash } = await returning("binary", new Uint8Array(20_000_000).fill(0xff));
   assert.equal(normalised, undefined);
   assert.equal(hash?.length, 32);

@@ -8,7 +8,7 @@ import { createDedupeEntryRows } from "./dedupe-entry-rows.ts";
 
 const FINAL = { isFinal: true } as CallResponse;
 
-test("as many keys as there may be are kept, and the oldest makes room for the next, in memory and in the store", () => {
+test("keeps dedupe keys up to the limit, then drops the oldest, in memory and in the store", () => {
   const live = { id: "s", dedupeEntries: new LazyMap<string, DedupeEntry>() };
   const rows = new Map<string, Uint8Array>();
   const keep = (dedupeKey: string): void => {
@@ -29,7 +29,7 @@ test("as many keys as there may be are kept, and the oldest makes room for the n
   }
 });
 
-test("denials, retryable errors and calls that began nothing keep no key", () => {
+test("denials, retryable errors and calls that started nothing keep no key", () => {
   const live = { id: "s", dedupeEntries: new LazyMap<string, DedupeEntry>() };
   const request = { digest: new Uint8Array(32) };
   const trail = { live, dedupeKey: "k", requestId: "r", request, callNumber: 1 };

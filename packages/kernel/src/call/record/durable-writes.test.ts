@@ -32,7 +32,7 @@ test("a read-only call waits for one durable write, and any other for two", asyn
   }
 });
 
-test("a call that is refused, invalid or unknown costs one, and a repeat too", async () => {
+test("a refused, invalid or unknown call costs one durable write, and so does a repeat", async () => {
   const { store, appends } = counting(createMemoryStore());
   const { open } = await createTestKernel({ tools: [createCountingTool().tool], store });
   const session = await open();

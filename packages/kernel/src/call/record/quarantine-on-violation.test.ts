@@ -30,13 +30,13 @@ async function stateAfter(times: number, input: { readonly code: string; readonl
 }
 
 for (const code of ["UNDECLARED_EFFECT", "PATH_ESCAPE", "NETWORK_BLOCKED"]) {
-  test(`five times ${code} quarantine a session, and four do not`, async () => {
+  test(`five calls with ${code} quarantine a session, and four do not`, async () => {
     assert.equal(await stateAfter(4, { code, named: false }), "open");
     assert.equal(await stateAfter(5, { code, named: false }), "quarantined");
   });
 }
 
-test("what was refused for the text of the input never counts, however often it is asked for", async () => {
+test("refusals because of the input's text never count, however often they occur", async () => {
   assert.equal(await stateAfter(20, { code: "NETWORK_BLOCKED", named: true }), "open");
   for (const code of ["INVALID_INPUT", "TIMEOUT", "EXECUTION_FAILED"]) {
     assert.equal(await stateAfter(20, { code, named: false }), "open", code);

@@ -87,7 +87,7 @@ const anyStep = fc.oneof(
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
-test("whatever happens to calls and puts, no reservation is left and the ledger accounts for all that was spent", async () => {
+test("no outcome of calls and puts leaves a reservation, and the ledger accounts for all spending", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 25 }), async (steps) => {
       const stores = { store: createMemoryStore(), contentStore: createMemoryContentStore() };
@@ -128,7 +128,7 @@ test("whatever happens to calls and puts, no reservation is left and the ledger 
   );
 });
 
-test("nothing that is stored goes uncounted: results, streams, puts and large inputs share one budget", async () => {
+test("results, streams, puts and large inputs share one storage budget", async () => {
   const { open, kernel } = await createTestKernel({ tools: TOOLS });
   const left = async (id: string) => (await kernel.getSession(id))?.budgetRemaining.stored_bytes;
   const session = await open({ lease: { budgets: { stored_bytes: 1_000_000 } } });
@@ -153,7 +153,7 @@ test("nothing that is stored goes uncounted: results, streams, puts and large in
   assert.equal(await left(session.id), 200_000);
 });
 
-test("input that no tool would take is not stored when it is large", async () => {
+test("large input that no tool accepts is not stored", async () => {
   const files = createMemoryContentStore();
   let opened = 0;
   const contentStore = { ...files, openWriter: () => (opened++, files.openWriter()) };

@@ -25,7 +25,7 @@ function nested(depth: number): JsonObject {
   return body;
 }
 
-describe("not supported, and said so before anything is evaluated", () => {
+describe("unsupported rules are rejected before any evaluation", () => {
   const sound = policy("sound");
   const expressions: [name: string, body: JsonValue, message: RegExp][] = [
     ["an extension", { ip: [value("1.2.3.4")] }, /^`ip` is not supported$/],
@@ -85,20 +85,20 @@ describe("not supported, and said so before anything is evaluated", () => {
   });
 });
 
-describe("the answer", () => {
-  test("is no where nothing is satisfied, and where there is no rule", () => {
+describe("the decision", () => {
+  test("denies if no rule is satisfied, and if there are no rules", () => {
     const denied = { allowed: false, rules: [], errors: [] };
     assert.deepEqual(ask([]), denied);
     assert.deepEqual(ask([policy("p", when(value(false)))]), denied);
     assert.deepEqual(ask([policy("p", when(value(true), "unless"))]), denied);
   });
 
-  test("is no where a forbid is satisfied, whatever is permitted, and names the forbids alone", () => {
+  test("denies if a forbid is satisfied, whatever is permitted, and names only the forbids", () => {
     const rules = [policy("b", { effect: "forbid" }), policy("p"), policy("a", { effect: "forbid" })];
     assert.deepEqual(ask(rules), { allowed: false, rules: ["a", "b"], errors: [] });
   });
 
-  test("a forbid with an error forbids nothing, as in Cedar, and is told", () => {
+  test("ignores a forbid with an error, as Cedar does, and reports the error", () => {
     const answer = ask([policy("p"), policy("f", { effect: "forbid", ...ERRING })]);
     assert.deepEqual(answer, {
       allowed: true,
@@ -107,7 +107,7 @@ describe("the answer", () => {
     });
   });
 
-  test("rules with errors are told also beside a forbid, sorted, those about all actions and about one", () => {
+  test("reports rules with errors beside a forbid, sorted, for all actions and for one", () => {
     const rules = [policy("z", ERRING), policy("f", { effect: "forbid" }), policy("a", { action: read, ...ERRING })];
     const { rules: determining, errors } = ask(rules);
     assert.deepEqual(determining, ["f"]);
@@ -121,7 +121,7 @@ describe("the answer", () => {
     assert.deepEqual(ask([policy("b"), policy("c", { action: read }), policy("a")]).rules, ["a", "b", "c"]);
   });
 
-  test("whatever is thrown is an error of that rule alone", () => {
+  test("any thrown value is an error of that rule only", () => {
     const hostile: JsonObject = {};
     Object.defineProperty(hostile, "x", {
       enumerable: true,
@@ -137,7 +137,7 @@ describe("the answer", () => {
     });
   });
 
-  test("values too deep for the stack are an error, not a crash", () => {
+  test("values too deep for the stack cause an error, not a crash", () => {
     let deep: JsonValue = [];
     for (let level = 0; level < 200_000; level++) deep = [deep];
     const rule = policy("p", when(binary("==", context("left"), context("right"))));
@@ -146,13 +146,13 @@ describe("the answer", () => {
     assert.equal(errors[0]?.rule, "p");
   });
 
-  test("a chain of many operands is no deep nesting", () => {
+  test("evaluates a chain of many operands without deep nesting", () => {
     let body = value(false);
     for (let count = 0; count < 20_000; count++) body = binary("||", body, binary("==", context("n"), value(count)));
     assert.equal(ask([policy("p", when(body))], { context: { n: 19_999 } }).allowed, true);
   });
 
-  test("comes from an engine with a name and a version", () => {
+  test("names its engine and version", () => {
     const { engine } = compileCedar([]);
     assert.equal(engine?.name, COMPILED_CEDAR);
     assert.match(COMPILED_CEDAR, /^narthex-cedar\/\d+$/);
@@ -191,13 +191,13 @@ describe("rules for actions", () => {
     });
   }
 
-  test("groups that a request brings itself count as well", () => {
+  test("includes groups that a request itself supplies", () => {
     const entities = [{ uid: { type: "Action", id: "echo" }, attrs: {}, parents: [{ type: "Action", id: "git" }] }];
     const answer = ask(rules, { action: { type: "Action", id: "echo" }, entities }, groups);
     assert.deepEqual(answer.rules, ["any", "by condition", "in a list", "in git", "in outside"]);
   });
 
-  test("groups in a circle end", () => {
+  test("cyclic groups terminate", () => {
     const circle = new Map([
       ["a", ["b"]],
       ["b", ["a"]],
@@ -210,13 +210,13 @@ describe("rules for actions", () => {
     assert.deepEqual(rules, ["p"]);
   });
 
-  test("a rule for another action is not even looked at", () => {
+  test("does not evaluate a rule for another action", () => {
     const { errors } = ask([policy("p", { action: read, ...ERRING })], { action: { type: "Action", id: "write" } });
     assert.deepEqual(errors, []);
   });
 });
 
-test("whatever rules there are, one more forbid never turns a no into a yes, and order changes nothing", () => {
+test("adding a forbid never turns a denial into a permission, and order changes nothing", () => {
   const body = fc.constantFrom(value(true), value(false), context("flag"), context("missing"), value(1));
   const one = fc.record({ effect: fc.constantFrom("permit", "forbid"), body, isForRead: fc.boolean() });
   const make = (parts: { effect: string; body: JsonObject; isForRead: boolean }, id: string) =>

@@ -185,7 +185,7 @@ describe("answers", () => {
 describe("scopes", () => {
   const scope = (parts: JsonObject): boolean => ask([policy("p", parts)]).allowed;
   const red = { entity: { type: "Team", id: "red" } };
-  test("of another principal or resource satisfy nothing", () => {
+  test("of another principal or resource match nothing", () => {
     assert.equal(scope({ principal: { op: "==", ...red } }), false);
     assert.equal(scope({ principal: { op: "is", entity_type: "Team" } }), false);
     assert.equal(scope({ principal: { op: "is", entity_type: "Team", in: red } }), false);
@@ -193,7 +193,7 @@ describe("scopes", () => {
     assert.equal(scope({ resource: { op: "is", entity_type: "Doc", in: red } }), false);
   });
 
-  test("of this one satisfy, by name, by type, and by every group above it", () => {
+  test("of this principal or resource match by name, by type, and by every group above it", () => {
     assert.equal(scope({ principal: { op: "==", entity: { __entity: { type: "User", id: "ann" } } } }), true);
     assert.equal(scope({ principal: { op: "in", ...red } }), true);
     assert.equal(

@@ -39,7 +39,7 @@ function model(left: CedarValue, right: CedarValue): boolean {
   });
 }
 
-test("values are equal exactly if the definition says so", () => {
+test("values are equal exactly as the definition says", () => {
   const altered = any.chain((value) =>
     fc.tuple(fc.constant(value), fc.oneof(any, fc.constant(value), fc.constant(shuffled(value)))),
   );
@@ -52,7 +52,7 @@ test("values are equal exactly if the definition says so", () => {
   );
 });
 
-test("what is in a set does not depend on how many there are", () => {
+test("membership in a set does not depend on its size", () => {
   fc.assert(
     fc.property(fc.array(any, { maxLength: 6 }), fc.array(any, { maxLength: 6 }), (outer, inner) => {
       const has = (one: CedarValue): boolean => outer.some((other) => model(one, other));
@@ -70,7 +70,7 @@ test("what is in a set does not depend on how many there are", () => {
   );
 });
 
-test("nested and large sets are compared in no time that grows beyond their size", () => {
+test("comparing nested and large sets takes time proportional to their size", () => {
   let [left, right]: [CedarValue, CedarValue] = [
     [1, "a"],
     ["a", 1],

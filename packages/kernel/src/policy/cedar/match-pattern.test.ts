@@ -5,7 +5,7 @@ import { compilePattern } from "./match-pattern.ts";
 
 const matches = (pattern: string, text: string): boolean => compilePattern(pattern.split("*"))(text);
 
-test("a pattern is matched whole, and its ends do not share characters", () => {
+test("a pattern matches the whole text, and its ends share no characters", () => {
   const cases: [pattern: string, text: string, expected: boolean][] = [
     ["", "", true],
     ["", "a", false],
@@ -29,7 +29,7 @@ test("a pattern is matched whole, and its ends do not share characters", () => {
     assert.equal(matches(pattern, text), expected, `${pattern} on ${text}`);
 });
 
-test("a pattern matches exactly what the definition says", () => {
+test("a pattern matches exactly as the definition says", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
   const pattern = fc.string({ unit: fc.constantFrom("a", "b", "*", "*"), maxLength: 7 });
   fc.assert(
@@ -38,7 +38,7 @@ test("a pattern matches exactly what the definition says", () => {
   );
 });
 
-test("many wildcards on a long text take no time that grows beyond the two lengths", () => {
+test("many wildcards on a long text take time bounded by the product of both lengths", () => {
   const text = "a".repeat(200_000);
   assert.equal(matches(`${"*a".repeat(1000)}*b`, text), false);
   assert.equal(matches(`${"*a".repeat(1000)}*b*`, text), false);

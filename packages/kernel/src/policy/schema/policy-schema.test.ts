@@ -26,21 +26,21 @@ function inputOf(tools: readonly PolicyTool[], action: string): JsonObject {
   return input.attributes;
 }
 
-test("two tools cannot go by one action, nor one by the kernel's own", () => {
+test("rejects two tools with the same action, and a tool with one of the kernel's own", () => {
   const git = tool("git", {}, { actions: ["git_status", "git_push"] });
   for (const other of [tool("git_push"), tool("write_protected"), tool("other", {}, { actions: ["git"] })]) {
     assert.throws(() => policySchema([git, other]), isCode("ALREADY_REGISTERED"));
   }
 });
 
-test("a tool cannot derive what the kernel itself tells rules", () => {
+test("a tool cannot define facts that the kernel itself provides to rules", () => {
   for (const name of ["labels", "tier", "input", "path", "host", "definition_hash", "budget"]) {
     const facts: JsonObject = { type: "object", properties: { [name]: { type: "string" } } };
     assert.throws(() => policySchema([tool("liar", {}, { facts })]), isCode("INVALID_DECLARATION"), name);
   }
 });
 
-test("what has no Cedar type, or could have two, is not visible", () => {
+test("a value without a Cedar type, or with two possible types, is hidden", () => {
   const hidden: JsonObject = {
     fraction: { type: "number" },
     either: { type: ["string", "null"] },
@@ -69,7 +69,7 @@ test("what has no Cedar type, or could have two, is not visible", () => {
   }
 });
 
-test("what has one is visible, required where the schema requires it or gives it a default", () => {
+test("a value with a Cedar type is visible, and required if the schema requires it or gives it a default", () => {
   const properties: JsonObject = {
     text: { type: "string", maxLength: 3 },
     one: { type: ["integer"] },
@@ -86,7 +86,7 @@ test("what has one is visible, required where the schema requires it or gives it
   });
 });
 
-test("of several versions, what has one type in all of them is visible", () => {
+test("a field of several tool versions is visible if it has one type in all of them", () => {
   const deep = (x: string, y: string): JsonObject => ({
     type: "object",
     properties: { x: { type: x }, y: { type: y } },
@@ -110,7 +110,7 @@ test("of several versions, what has one type in all of them is visible", () => {
   assert.deepEqual(inputOf([second, first], "t"), expected);
 });
 
-test("capabilities say which attributes there are; a host only where one is reached", () => {
+test("capabilities define the attributes; a host exists only for tools that use the network", () => {
   const all: Capability[] = [
     READS,
     { kind: "net_read", hosts: [] },
@@ -137,7 +137,7 @@ test("a tool's actions are in the group of its name", () => {
   assert.equal(itself.findMissing({ action: { type: "Action", id: "t" }, context: {} }), "budget");
 });
 
-test("the same tools in any order give the same bytes, and stored bytes give the same schema", () => {
+test("the same tools in any order give the same bytes, and stored bytes restore the same schema", () => {
   const tools = [tool("a", { x: { type: "string" } }), tool("b", {}, { actions: ["b_1", "b_2"] }), tool("c")];
   const schema = policySchema(tools);
   assert.deepEqual(policySchema(tools.toReversed()).bytes, schema.bytes);
@@ -146,7 +146,7 @@ test("the same tools in any order give the same bytes, and stored bytes give the
   assert.deepEqual(again.visibleInput("a", { x: "1", y: 2 }), { x: "1" });
 });
 
-test("JSON that is no schema of Narthex is refused", () => {
+test("rejects JSON that is not a Narthex schema", () => {
   const others: JsonValue[] = [
     null,
     {},
@@ -160,7 +160,7 @@ test("JSON that is no schema of Narthex is refused", () => {
     assert.throws(() => readPolicySchema(json), isCode("POLICY_INVALID"), JSON.stringify(json));
 });
 
-test("a request lacks what its action must have, and an unknown action has nothing", () => {
+test("reports missing required attributes of a request, and knows none for an unknown action", () => {
   const schema = policySchema([tool("t")]);
   const missing = (id: string, context: JsonObject, type = "Action") =>
     schema.findMissing({ action: { type, id }, context });
@@ -175,7 +175,7 @@ test("a request lacks what its action must have, and an unknown action has nothi
   }
 });
 
-test("an action could be permitted by a rule for it, for its group or for all, never by a forbid", () => {
+test("an action can be permitted by a rule for it, for its group or for all, never by a forbid", () => {
   const schema = policySchema([tool("git", {}, { actions: ["git_push", "git_log"] }), tool("echo")]);
   const rule = (effect: string, action: JsonObject) => ({ id: "r", json: { effect, action } });
   const entity = (id: string): JsonObject => ({ type: "Action", id });
@@ -191,7 +191,7 @@ test("an action could be permitted by a rule for it, for its group or for all, n
   assert.deepEqual(permitted(rule("permit", { op: "All" })), schema.actions);
 });
 
-test("an action that a rule forbids everyone without a condition could not be permitted; any other forbid hides nothing", () => {
+test("an action under an unconditional forbid for everyone cannot be permitted; any other forbid hides nothing", () => {
   const schema = policySchema([tool("git", {}, { actions: ["git_push", "git_log"] }), tool("echo")]);
   const all = { op: "All" };
   const flat = { effect: "forbid", principal: all, resource: all, conditions: [] };

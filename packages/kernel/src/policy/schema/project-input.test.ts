@@ -25,7 +25,7 @@ function refuses(input: JsonValue, field: string): void {
   );
 }
 
-test("a value that a rule should see and cannot is an error, whether it may be left out or not", () => {
+test("a visible value that cannot be represented is an error, whether optional or not", () => {
   refuses({ name: "a", count: 1e300 }, "`count`");
   refuses({ name: "a", count: 2 ** 53 }, "`count`");
   refuses({ name: "a", count: -(2 ** 53) }, "`count`");
@@ -43,20 +43,20 @@ test("a value that a rule should see and cannot is an error, whether it may be l
   refuses(["name"], "the input");
 });
 
-test("nothing inherited is taken for input", () => {
+test("ignores inherited properties", () => {
   refuses(Object.create({ name: "a" }) as JsonValue, "`name`");
   const shape = shapeFromJsonSchema({ type: "object", properties: { constructor: { type: "string" } } });
   assert.deepEqual(projectInput({}, shape), {});
 });
 
-test("what rules cannot see is left out, at every depth", () => {
+test("omits what rules cannot see, at every depth", () => {
   const input = { name: "a", other: 1, at: { line: 0, ratio: 0.5, more: {} }, words: ["x", "x"], numbers: [-0] };
   const seen = projectInput(input, SHAPE);
   assert.deepEqual(seen, { name: "a", at: { line: 0 }, words: ["x", "x"], numbers: [0] });
   assert.ok(Object.is(seen["numbers"][0], 0));
 });
 
-test("any input is seen as nothing where nothing is visible", () => {
+test("accepts any input if nothing is visible", () => {
   for (const input of [null, 1, "a", [], {}, { a: 1 }]) {
     assert.deepEqual(projectInput(input, shapeFromJsonSchema(true)), {});
   }

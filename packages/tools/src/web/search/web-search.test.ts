@@ -28,7 +28,7 @@ describe("web_search", () => {
     await Promise.all([searxng.close(), brave.close()]);
   });
 
-  it("refuses what is no question, and asks nobody", async () => {
+  it("rejects an invalid query without sending a request", async () => {
     const counts = [searxng.requests.length, brave.requests.length];
     for (const input of [
       {},
