@@ -3,8 +3,8 @@ import { ERROR_CODES, HOST_CODES, RATIONALE_CODES, REGISTRATION_CODES } from "@n
 import type { CodeFacts } from "@narthex/contracts";
 
 /**
- * Writes docs/formats/codes.md from the tables that the code uses. `--check` writes nothing and fails if the page is not
- * what the tables say.
+ * Writes docs/formats/codes.md from the tables that the code uses. `--check` writes nothing and fails if the page is
+ * out of date.
  */
 const PAGE = new URL("../docs/formats/codes.md", import.meta.url);
 

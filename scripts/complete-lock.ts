@@ -10,7 +10,9 @@ const LIBRARIES = new Map([
   ["musl", "musl"],
 ]);
 
-/** Writes an entry for every build for another platform that npm could not see, so that `npm ci` takes the lock file. */
+/**
+ * Adds an entry for every build for another platform that npm could not find, so that `npm ci` accepts the lock file.
+ */
 const lock = readLockFile(REPOSITORY);
 const missing = listMissingOptionals(lock);
 for (const [path, version] of missing) lock.packages[path] = { version, optional: true, ...platformOf(path) };

@@ -18,7 +18,7 @@ if (!names.includes(name)) {
   await setUp("start");
   const code = readFileSync(join(ROOT, pathOf(name)), "utf8");
   const packages = Array.from(code.matchAll(IMPORTED_PACKAGE), (match) => match[1]);
-  // Clients of models are packages of the tests.
+  // Model clients are development packages.
   if (!packages.every((used) => existsSync(join(ROOT, "node_modules", used)))) await setUp("example");
   becomeScript(pathOf(name), rest);
 }

@@ -5,8 +5,9 @@ import { toHex } from "@narthex/contracts";
 import { type GoldenLog, goldenRow } from "../packages/verify/src/testing/vectors/golden-log.ts";
 
 /**
- * Freezes the log of a home: `node scripts/freeze-merkle-tree.ts HOME KEPT_CHECKPOINT vectors/log/FORMAT/NAME.json`, then
- * `node scripts/vectors.ts` for the report on it. Done once for every format, while its kernel is the current one.
+ * Freezes the Merkle tree of a home: `node scripts/freeze-merkle-tree.ts HOME KEPT_CHECKPOINT
+ * vectors/log/FORMAT/NAME.json`, then
+ * `node scripts/vectors.ts` for its report. Run once for every format, while the kernel of that format is the current one.
  */
 const [home = "", kept = "", output = ""] = process.argv.slice(2);
 
@@ -40,7 +41,7 @@ function hexOf(folder: string, path: string): string {
   return toHex(readFileSync(join(home, folder, path)));
 }
 
-/** `0/x001/234.p/7` is hash 0 to 6 of tile 1234. */
+/** `0/x001/234.p/7` contains hashes 0 to 6 of tile 1234. */
 function placeOf(path: string): string {
   const [, level = "", groups = "", , width = "256"] = /^(\d+)\/((?:x?\d{3}\/?)+)(\.p\/(\d+))?$/.exec(path) ?? [];
   return `${level}/${Number(groups.replace(/[x/]/g, ""))}/${width}`;

@@ -44,8 +44,8 @@ async function install(options) {
 }
 
 /**
- * The version of the Node that the installed command will run on. Not this process's: npm puts the checkout's own Node first
- * on the PATH of its scripts.
+ * The version of the Node that the installed command will run on. It is not this process's: npm puts the checkout's own
+ * Node first on the PATH of its scripts.
  */
 async function usersNode() {
   const { output } = await runProgram("node", ["--version"], environment);
@@ -58,7 +58,7 @@ async function npmPrefix() {
   return output.trim().split("\n").pop();
 }
 
-/** Builds the package of this checkout, with a Node of its own where this one is too old. Resolves with its path. */
+/** Builds the package of this checkout, including a Node if the user's is too old. Resolves with its path. */
 async function pack(stage) {
   say(`building narthex ${version}`);
   const node = findPinnedNode(import.meta.url);
@@ -83,7 +83,7 @@ async function pack(stage) {
 async function installPackage(tarball, prefix) {
   say(`installing it below ${prefix}`);
   const words = ["install", "--global", "--prefix", prefix, "--prefer-offline", "--ignore-scripts"];
-  // Where this Node is too old for the package, it has its own.
+  // If this Node is too old for the package, the package includes its own.
   const quiet = ["--engine-strict=false", "--no-audit", "--no-fund", "--loglevel=error"];
   const npm = await runProgram("npm", [...words, ...quiet, tarball], environment);
   if (npm.status === 0) return true;
@@ -92,7 +92,7 @@ async function installPackage(tarball, prefix) {
   return false;
 }
 
-/** Runs the installed command once and says what is where. Resolves with the exit code. */
+/** Runs the installed command once and reports what was installed where. Resolves with the exit code. */
 async function report({ prefix, isUsual }) {
   const paths = globalPaths(prefix);
   const started = await runProgram(paths.command, ["--version"], environment);
@@ -101,7 +101,7 @@ async function report({ prefix, isUsual }) {
     say(`${paths.command} does not run: see above`);
     return 1;
   }
-  // Headers for compiling native add-ons: nothing here does.
+  // Headers for compiling native add-ons, which nothing here needs.
   rmSync(join(paths.package, "node_modules", `node-${process.platform}-${process.arch}`, "include"), {
     recursive: true,
     force: true,

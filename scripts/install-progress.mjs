@@ -1,4 +1,4 @@
-// Read by any Node since 16: no dependencies, no newer syntax.
+// Must run on any Node since 16: no dependencies, no newer syntax.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, say } from "./run-program.mjs";
@@ -14,7 +14,7 @@ export function showProgress(paths, { stream = process.stderr, everyMs = LINE_EV
   const startedMs = Date.now();
   const waiting = new Set(paths.map((path) => join(ROOT, path, "package.json")));
   const describe = () => {
-    // npm makes the folders first, and writes files into them later.
+    // npm creates the folders first, and writes files into them later.
     for (const file of waiting) if (existsSync(file)) waiting.delete(file);
     const seconds = Math.round((Date.now() - startedMs) / 1000);
     return `${paths.length - waiting.size} of ${paths.length} packages, ${seconds} s`;

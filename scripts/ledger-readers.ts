@@ -3,14 +3,14 @@ import { CONTENT_LAYOUT, PROOF_LAYOUT, RECORD_LAYOUT } from "../packages/verify/
 import type { FieldLayout, MessageLayout } from "../packages/verify/src/wire/message-layout.ts";
 
 /**
- * Writes the quick readers of ledger messages from the same layouts that the careful reader goes by: straight code for
- * each message instead of tables that are looked up. `--check` writes nothing and fails if they are not what it would write.
+ * Generates the fast decoders of ledger messages from the layouts that the strict decoder uses: straight-line code for
+ * each message instead of table lookups. `--check` writes nothing and fails if the generated file is out of date.
  */
 const FILE = new URL("../packages/verify/src/wire/gen/read-ledger.ts", import.meta.url);
 
 type Layout = MessageLayout<unknown>;
 
-/** What most records are made of. An entry of any other kind is left to the careful reader. */
+/** The entries that most records consist of. Entries of other kinds are left to the strict decoder. */
 const QUICK = new Set([
   "Record",
   "Entry",

@@ -1,4 +1,4 @@
-// Read by any Node since 16: no dependencies, no newer syntax.
+// Must run on any Node since 16: no dependencies, no newer syntax.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ const PINNED_NODE = join("node_modules", `node-${process.platform}-${process.arc
 const QUIET = ["--no-audit", "--no-fund", "--loglevel=error"];
 
 /**
- * Installs the packages of the lock file into node_modules: of the set "run" those that run and build the command, of
- * "all" also those of tests and checks. Resolves with whether they are there now.
+ * Installs the packages of the lock file into node_modules: for "run" those that run and build the command, for "all"
+ * also those of tests and checks. Resolves with whether they are installed.
  */
 export async function installPackages(needed) {
   const lockText = readFileSync(join(ROOT, "package-lock.json"), "utf8");
@@ -47,7 +47,7 @@ async function runNpm(command, lock, set) {
     say(`npm ${command[0]} failed: see above`);
     return false;
   }
-  // A third of that package: headers for compiling native add-ons, which nothing here does.
+  // A third of that package: headers for compiling native add-ons, which nothing here needs.
   rmSync(join(ROOT, PINNED_NODE, "include"), { recursive: true, force: true });
   const seconds = Math.round((Date.now() - startedMs) / 1000);
   const count = paths.filter((path) => existsSync(join(ROOT, path))).length;
@@ -55,12 +55,14 @@ async function runNpm(command, lock, set) {
   return true;
 }
 
-/** Path and entry of every package of a set, without those for other platforms that npm leaves out by itself. */
+/**
+ * Path and entry of every package of a set, including optional ones for other platforms, which npm does not install.
+ */
 function wantedPackages(lock, set) {
   return Object.entries(lock.packages).filter(([path, { dev }]) => path !== "" && !(dev && set === "run"));
 }
 
-/** True after an `npm install` by hand, which leaves the same packages as `npm ci` would. */
+/** True after a manual `npm install`, which installs the same packages as `npm ci`. */
 function holdsPackages(wantedEntries) {
   const listing = join(MODULES, ".package-lock.json");
   if (!existsSync(listing)) return false;

@@ -1,9 +1,9 @@
-// Read by any Node since 16.
+// Must run on any Node since 16.
 import { delimiter, join } from "node:path";
 import { becomeProgram, explainMissingNode, findPinnedNode } from "../packages/narthex/bin/pinned-node.js";
 import { ROOT } from "./run-program.mjs";
 
-/** Runs a script on the repository's own Node in this process's place, with the installed commands first on PATH. */
+/** Replaces this process by a script on the repository's own Node, with the installed commands first on PATH. */
 export function becomeScript(script, scriptArguments) {
   const node = findPinnedNode(import.meta.url);
   if (!node) {

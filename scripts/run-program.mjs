@@ -1,4 +1,4 @@
-// Read by any Node since 16: no dependencies, no newer syntax.
+// Must run on any Node since 16: no dependencies, no newer syntax.
 import { spawn } from "node:child_process";
 import { delimiter, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";

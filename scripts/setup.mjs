@@ -2,7 +2,7 @@
 import { installPackages } from "./npm-packages.mjs";
 import { runProgram, say } from "./run-program.mjs";
 
-/** Debian packages that the kernel itself uses, and what is lost without them. */
+/** Debian packages that the kernel itself uses, and what does not work without them. */
 const KERNEL_PACKAGES = [{ name: "bubblewrap", without: "nothing can be contained, so file and shell tools refuse" }];
 
 const WABT = [{ name: "wabt", without: "texts of WebAssembly modules cannot be read, and tests with them fail" }];
@@ -28,7 +28,7 @@ const TEST_PACKAGES = [
   { name: "python3-pip", without: "the test that installs a Python package in the sandbox fails" },
 ];
 
-/** What a command needs: the set of npm packages, and Debian packages. */
+/** The set of npm packages and the Debian packages that each command needs. */
 const NEEDS = {
   start: { npm: "run", system: KERNEL_PACKAGES },
   install: { npm: "run", system: KERNEL_PACKAGES },
@@ -45,12 +45,15 @@ const NEEDS = {
   },
 };
 
-/** Everything a command needs that is not in the repository. Ends the process if packages cannot be installed. */
+/**
+ * Installs everything that a command needs and that is not in the repository. Ends the process if packages cannot be
+ * installed.
+ */
 export async function setUp(command) {
   if (process.platform !== "linux")
     say("narthex contains programs on Linux only (WSL 2 on Windows): here they are refused");
   const { npm, system } = NEEDS[command];
-  // At once: the one mostly unpacks, the other mostly waits for its server.
+  // In parallel: one mostly unpacks, the other mostly waits for its server.
   const [hasPackages] = await Promise.all([installPackages(npm), installSystemPackages(system)]);
   if (!hasPackages) process.exit(1);
 }
@@ -75,7 +78,7 @@ async function isSystemPackageInstalled(name) {
   return answer.status === 0 && answer.output.trim() === "installed";
 }
 
-/** What goes before a command to run it as root; undefined where that is not allowed without asking. */
+/** The words that run a command as root; undefined if that is not possible without a password prompt. */
 async function rootPrefix() {
   if (process.getuid && process.getuid() === 0) return [];
   return (await runProgram("sudo", ["-n", "true"])).status === 0 ? ["sudo", "-n"] : undefined;

@@ -1,4 +1,4 @@
-// Read by any Node since 16: no dependencies, no newer syntax.
+// Must run on any Node since 16: no dependencies, no newer syntax.
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { makeVectors } from "../packages/verify/src/testing/vectors/make-vectors.ts";
 
 /**
- * Writes vectors/: frozen bytes of every format. `--check` writes nothing and fails if what the code makes today is not
- * what was frozen. Whoever changes a frozen file changes a format, and with it every ledger there is.
+ * Writes vectors/: frozen bytes of every format. `--check` writes nothing and fails if the code's present output
+ * differs from the frozen files. Changing a frozen file changes a format, and with it every existing ledger.
  */
 const ROOT = new URL("../vectors/", import.meta.url);
 const isCheck = process.argv.includes("--check");

@@ -8,16 +8,16 @@ import { publishedManifest } from "./published-manifest.ts";
 import { PROGRAM_FOLDERS, writeProgram } from "./write-program.ts";
 
 export interface BuiltCommand extends AsyncDisposable {
-  /** A file to run on Node. */
+  /** Path of a file to run on Node. */
   readonly program: string;
 }
 
-/** Beside it: the files that went in. */
+/** Written beside the program: the list of the bundled files. */
 const SOURCES = "sources.json";
-/** Of the packages that are part of the command, those that tests import too: into `packages`, which is not published. */
+/** Packages of the command that tests import too. They are bundled into `packages`, which is not published. */
 const FOR_TESTS = ["contracts", "kernel"];
 
-/** The `narthex` command as it is published, in a folder of its own: it starts in half the time that the sources take. */
+/** Builds the `narthex` command as it is published, in its own folder: it starts in half the time of the sources. */
 export async function buildCommand(): Promise<BuiltCommand> {
   const folder = await mkdtemp(join(tmpdir(), "narthex-command-"));
   const program = join(folder, "bin/narthex.js");
@@ -26,7 +26,7 @@ export async function buildCommand(): Promise<BuiltCommand> {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
-    // Sandboxes of a kernel of root's are somebody else's, who must be able to read what runs in them.
+    // Sandboxes of a kernel that runs as root belong to another user, who must be able to read what runs in them.
     await chmod(folder, 0o755);
     await writeFile(join(folder, SOURCES), JSON.stringify(await writeProgram(folder)));
     await bundlePackages(join(folder, "packages"), FOR_TESTS);
@@ -40,14 +40,14 @@ export async function buildCommand(): Promise<BuiltCommand> {
   }
 }
 
-/** Writes the program of a built command, as `writeProgram` wrote it there. Gives what went in. */
+/** Copies the program of a built command, as written by `writeProgram`. Returns the list of the bundled files. */
 export async function copyProgram(program: string, directory: string): Promise<readonly string[]> {
   const folder = join(dirname(program), "..");
   for (const name of PROGRAM_FOLDERS) await cp(join(folder, name), join(directory, name), { recursive: true });
   return JSON.parse(await readFile(join(folder, SOURCES), "utf8")) as readonly string[];
 }
 
-/** Kernels that clients started with a command, and that outlived them. */
+/** Kernels that clients started with a command, and that are still running. */
 export async function kernelsRunning(program: string): Promise<number[]> {
   return (await findOnDemandKernels()).filter((kernel) => kernel.program === program).map(({ pid }) => pid);
 }

@@ -8,22 +8,26 @@ import { readyDescriptors } from "./descriptor-literals.ts";
 /** Native code and WebAssembly are installed, not bundled. */
 export const INSTALLED = ["@cedar-policy/cedar-wasm", "@napi-rs/blake-hash", "@vscode/ripgrep"];
 
-/** Not installed with the package: loaded by the one command that needs it, where somebody has it. */
+/** Not installed with the package: loaded by the one command that needs it, if the user has installed it. */
 export const OPTIONAL_PEERS = ["ts-morph"];
 
-/** Started as threads by the files beside them, and found there by name. */
+/** Threads are started by the files beside them, which find them by name. */
 const THREADS = "packages/*/src/**/*-thread.ts";
 
-/** What one call through a running kernel needs, with all that it imports: one file, so that it loads fast. */
+/**
+ * The files that one call through a running kernel needs, with all their imports: bundled into one file, so that it
+ * loads fast.
+ */
 const CALL_PATH =
   /packages\/narthex\/src\/(?:cli|commands\/call|connection\/framed-connection)\.ts$|\/framed-client\.ts$/;
 
 const LIBRARY = /packages\/narthex\/src\/index\.ts$/;
 
 /**
- * What else is loaded at once: to read arguments, for a client's hook, to ask a kernel that runs, to read its records,
- * to serve an MCP client, to read a ledger, to open a home. A hundred small files load slower than one. An earlier
- * path's files are not in a later one's, so that asking a kernel loads nothing that only a kernel needs.
+ * Files that are loaded together: to parse arguments, for a client's hook, to call services of a running kernel, to
+ * read its records, to serve an MCP client, to read a ledger, to open a home. A hundred small files load slower than
+ * one. A later path's bundle leaves out the files of an earlier one, so that calling a kernel loads nothing that only a
+ * kernel needs.
  */
 const LONG_PATHS: ReadonlyMap<string, readonly RegExp[]> = new Map([
   ["parser", [/\/commands\/run-parser\.ts$/]],
@@ -43,10 +47,12 @@ const LONG_PATHS: ReadonlyMap<string, readonly RegExp[]> = new Map([
   ["home", [/\/connection\/local-connection\.ts$/]],
 ]);
 
-/** The bundler would put it with the MCP server, which a client of a kernel loads while it waits for that. */
+/**
+ * Separate, because the bundler would put it with the MCP server, which a client loads while it waits for the kernel.
+ */
 const MCP_CALLER = /\/server\/src\/mcp\/mcp-caller\.ts$/;
 
-/** Of these paths, the files that a later path needs too are in a file of their own, with this name. */
+/** For these paths, the files that a later path needs too are bundled separately, under this name. */
 const SHARED: ReadonlyMap<string, string> = new Map([
   ["parser", "version"],
   ["services", "messages"],
@@ -54,10 +60,10 @@ const SHARED: ReadonlyMap<string, string> = new Map([
   ["mcp-server", "views"],
 ]);
 
-/** Only this module does something when it is loaded; whatever else nobody uses is left out. */
+/** Only this module has side effects when it is loaded; unused exports of all others are removed. */
 const ACTS_WHEN_LOADED = /packages\/contracts\/src\/wire\/protobuf\.ts$/;
 
-/** Bundles library, command and threads into one folder without subfolders. Gives the files that went in. */
+/** Bundles library, command and threads into one folder without subfolders. Returns the list of the bundled files. */
 export async function bundleCode(directory: string): Promise<readonly string[]> {
   const threads = globSync(THREADS, { cwd: REPOSITORY }).map((path) => [basename(path, ".ts"), path] as const);
   const command = {
@@ -67,15 +73,15 @@ export async function bundleCode(directory: string): Promise<readonly string[]> 
   };
   const written = [
     ...(await writeBundle(directory, command, await groupPaths(command))),
-    // By itself, because a client waits for it.
+    // Separate, because a client waits for it.
     ...(await writeBundle(directory, { "quick-hook": "packages/narthex/src/quick-hook.ts" }, [])),
-    // By themselves: a thread that shared files with the command would load all that stands in them.
+    // Separate, because a thread that shared files with the command would load everything in them.
     ...(await writeBundle(directory, Object.fromEntries(threads), [])),
   ];
   return [...new Set(written.flatMap(({ moduleIds }) => moduleIds))].filter((id) => id.startsWith(REPOSITORY));
 }
 
-/** Bundles packages by themselves, for a program that imports them beside the command: they load in half the time. */
+/** Bundles packages separately, for a program that imports them beside the command: they load in half the time. */
 export async function bundlePackages(directory: string, names: readonly string[]): Promise<void> {
   const entries = names.map((name) => [name, `packages/${name}/src/index.ts`] as const);
   await writeBundle(directory, Object.fromEntries(entries), []);
@@ -92,7 +98,7 @@ async function writeBundle(
   return chunks;
 }
 
-/** Which files a path needs, a first bundle tells: what is imported and never used is not in it. */
+/** Bundles once to find out which files each path needs: that leaves out imports that are never used. */
 async function groupPaths(input: Record<string, string>): Promise<CodeSplittingGroup[]> {
   const own = { includeDependenciesRecursively: false };
   const core: CodeSplittingGroup = { name: "core", test: CALL_PATH, priority: LONG_PATHS.size };
@@ -101,7 +107,7 @@ async function groupPaths(input: Record<string, string>): Promise<CodeSplittingG
   const whole = await bundle(input, []);
   const library = modulesBehind([LIBRARY], whole);
   const called = modulesBehind([CALL_PATH], whole);
-  // What importing the library loads: nothing that only the command or a kernel needs.
+  // The files that importing the library loads: nothing that only the command or a kernel needs.
   const imported: CodeSplittingGroup[] = [
     { ...own, name: "base", test: (id) => library.has(id) && called.has(id), priority: LONG_PATHS.size + 2 },
     { ...own, name: "library", test: (id) => library.has(id), priority: LONG_PATHS.size + 1 },
@@ -112,14 +118,14 @@ async function groupPaths(input: Record<string, string>): Promise<CodeSplittingG
     const group = { name, test: (id: string) => modules.has(id), priority, includeDependenciesRecursively: false };
     const sharedName = SHARED.get(name);
     if (sharedName === undefined) return [group];
-    // Opening a home loads no client of a kernel, so the files that both need are apart from the client's.
+    // Opening a home loads no client of a kernel, so the files that both need are separate from the client's.
     const isNeededLater = (id: string): boolean => needed.slice(index + 1).some(([, later]) => later.has(id));
     return [{ ...group, name: sharedName, test: (id: string) => modules.has(id) && isNeededLater(id) }, group];
   });
   return [...imported, core, ...groups];
 }
 
-/** Written, if a directory is given; to be looked at, if not. */
+/** Writes the bundle if a directory is given; otherwise only returns it. */
 async function bundle(
   input: Record<string, string>,
   groups: CodeSplittingGroup[],
@@ -129,7 +135,7 @@ async function bundle(
     cwd: REPOSITORY,
     input,
     platform: "node",
-    // Nobody imports from an entry, so none exports more than it says.
+    // Entries are not imported by other code, so they export only what they declare.
     preserveEntrySignatures: "allow-extension",
     external: INSTALLED.map((name) => new RegExp(`^${RegExp.escape(name)}(?:/|$)`)),
     plugins: [directBuiltins(), readyDescriptors()],
@@ -140,14 +146,14 @@ async function bundle(
       ],
     },
     onLog(level, log) {
-      // Files on one path are together on purpose, however they import each other.
+      // Files on one path are bundled together on purpose, however they import each other.
       if (log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") throw new Error(`${level}: ${log.message}`);
     },
   });
   const options: OutputOptions = {
     format: "esm",
     chunkFileNames: "[name]-[hash].js",
-    // Names and lines stay as they are: Node prints the whole line that threw an uncaught error.
+    // Names and lines are kept, because Node prints the whole line that threw an uncaught error.
     minify: dir !== undefined && { compress: true, mangle: false, codegen: false },
     comments: false,
     codeSplitting: { groups },
@@ -156,7 +162,7 @@ async function bundle(
   return output.filter((file): file is OutputChunk => file.type === "chunk");
 }
 
-/** Of the files and all that is loaded with them. */
+/** The modules of these files and of everything loaded with them. */
 function modulesBehind(paths: readonly RegExp[], chunks: readonly OutputChunk[]): ReadonlySet<string> {
   const first = chunks.filter(({ moduleIds }) => moduleIds.some((id) => paths.some((path) => path.test(id))));
   const reached = new Set(first);
@@ -165,7 +171,7 @@ function modulesBehind(paths: readonly RegExp[], chunks: readonly OutputChunk[])
   return new Set([...reached].flatMap(({ moduleIds }) => moduleIds));
 }
 
-/** Whatever is imported at run time must be there. */
+/** Checks that every import is available at run time. */
 function checkImports(file: string, imports: readonly string[], bundled: ReadonlySet<string>): void {
   const missing = imports.filter(
     (name) => !bundled.has(name) && !INSTALLED.includes(name) && !name.startsWith("node:"),

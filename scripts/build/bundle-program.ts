@@ -3,7 +3,9 @@ import { dirname } from "node:path";
 import { rolldown } from "rolldown";
 import { REPOSITORY } from "../checks/run-tool.ts";
 
-/** Bundles what runs in a sandbox into one file, which anybody may read. Gives the files of the repository that went in. */
+/**
+ * Bundles a program for sandboxes into one file that every user may read. Returns the repository's files in the bundle.
+ */
 export async function bundleProgram(entry: string, file: string): Promise<readonly string[]> {
   await mkdir(dirname(file));
   const bundle = await rolldown({

@@ -7,21 +7,21 @@ import { createDeclarationHost } from "./declaration-host.ts";
 import { type Barrel, readBarrel } from "./read-barrel.ts";
 
 export interface TypesOptions {
-  /** The source files whose declarations are wanted, with everything they mention. */
+  /** The source files whose declarations are published, with everything that they refer to. */
   readonly entries: readonly string[];
   readonly directory: string;
-  /** Packages that are installed beside ours, so that their declarations are found there. */
+  /** Packages that are installed beside this one, so that their declarations are found there. */
   readonly installed: readonly string[];
 }
 
 export interface BundledTypes {
-  /** Where the entries' declarations are, below the directory and in their order. */
+  /** Paths of the entries' declarations, relative to the directory and in the same order. */
   readonly entries: readonly string[];
-  /** The files that went in. */
+  /** The files whose declarations were written. */
   readonly files: readonly string[];
 }
 
-/** A change of a text: what lies between the two places gives way. */
+/** A change of a text: replaces the range between the two positions. */
 interface Edit {
   readonly from: number;
   readonly to: number;
@@ -29,11 +29,11 @@ interface Edit {
 }
 
 /**
- * Writes the declarations of entries and of all files they reach, of ours and of the packages that are bundled, so
- * that nothing of them has to be installed.
+ * Writes the declarations of the entries and of all files that they refer to, including those of bundled packages,
+ * which are not installed.
  *
- * What is imported from the front door of a package is taken from the file behind it: a front door shows everything a
- * package has, and through it one type would bring the declarations of every dependency.
+ * Imports from a package's index are redirected to the declaring files: an index exports everything of its package, so
+ * one type would bring in the declarations of every dependency.
  */
 export async function bundleTypes({ entries, directory, installed }: TypesOptions): Promise<BundledTypes> {
   const configuration = readConfiguration();
@@ -111,7 +111,7 @@ export async function bundleTypes({ entries, directory, installed }: TypesOption
     return { from: specifier.getStart(), to: specifier.getEnd(), text: `"${reach(file, target)}"` };
   }
 
-  /** The file meant; undefined for what stays as it is written. */
+  /** The file that a specifier refers to; undefined for a specifier that stays unchanged. */
   function resolve(file: string, specifier: string): string | undefined {
     if (builtinModules.includes(specifier.replace(/^node:/, "")) || specifier.startsWith("node:")) return undefined;
     if (installed.some((name) => specifier === name || specifier.startsWith(`${name}/`))) return undefined;
@@ -139,7 +139,7 @@ function isDeclaration(file: string): boolean {
 function readConfiguration(): ts.CompilerOptions {
   const path = join(REPOSITORY, "tsconfig.json");
   const { config } = ts.readConfigFile(path, ts.sys.readFile) as { config: unknown };
-  // Whether the sources are right is checked elsewhere; here it would take twenty seconds.
+  // No type check: that is a separate step, and would take twenty seconds here.
   const options = { noEmit: false, declaration: true, emitDeclarationOnly: true, noCheck: true };
   return ts.parseJsonConfigFileContent(config, ts.sys, REPOSITORY, options).options;
 }
@@ -156,7 +156,7 @@ function emitDeclarations(program: ts.Program, file: string): string | undefined
   return declarations;
 }
 
-/** `packages/kernel/src/tool/tool.ts` becomes `kernel/tool/tool.d.ts`, what is not ours goes below its package's name. */
+/** `packages/kernel/src/tool/tool.ts` becomes `kernel/tool/tool.d.ts`; files of other packages go into `external`. */
 function declarationPath(file: string): string {
   const path = relative(REPOSITORY, file);
   const place = path.includes("node_modules/")

@@ -3,17 +3,17 @@ import ts from "typescript";
 
 export interface DeclarationHost {
   readonly host: ts.CompilerHost;
-  /** What a file imports. */
+  /** Resolves an import of a file. */
   resolve(specifier: string, file: string, mode?: ts.ResolutionMode): ts.ResolvedModuleWithFailedLookupLocations;
-  /** Of a source file that says all of its types itself; undefined for one that leaves some to be found out. */
+  /** The declarations of a source file whose types are all explicit; undefined if some must be inferred. */
   declarationsOf(file: string): string | undefined;
 }
 
 const SOURCE = /\/packages\/[^/]+\/src\/.*(?<!\.d)\.ts$/;
 
 /**
- * Shows a compiler the declarations of our sources in their place, as far as they can be read off each file by itself:
- * what is declared is less to read than what is written.
+ * Makes the compiler read declarations instead of sources, where they can be derived from each file on its own: that is
+ * less to parse.
  */
 export function createDeclarationHost(configuration: ts.CompilerOptions): DeclarationHost {
   const plain = ts.createCompilerHost(configuration);
@@ -41,7 +41,7 @@ export function createDeclarationHost(configuration: ts.CompilerOptions): Declar
       literals.map((literal) => {
         const found = resolve(literal.text, file, ts.getModeForUsageLocation(containing, literal, options));
         const { resolvedModule } = found;
-        // A compiler makes no declarations of what it found through node_modules, where our packages are linked.
+        // The compiler emits no declarations for files found through node_modules, where our packages are linked.
         const isOurs = resolvedModule !== undefined && SOURCE.test(resolvedModule.resolvedFileName);
         return isOurs ? { ...found, resolvedModule: { ...resolvedModule, isExternalLibraryImport: false } } : found;
       }),

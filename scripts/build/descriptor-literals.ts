@@ -2,18 +2,18 @@ import { pathToFileURL } from "node:url";
 import type { Plugin } from "rolldown";
 import { messageLiteral } from "./message-literal.ts";
 
-/** As much of a file's descriptor as is looked at here. */
+/** The parts of a file's descriptor that are used here. */
 interface FileDescriptor {
   readonly proto: { readonly name: string };
 }
 
 const GENERATED = /\/src\/gen\/.*_pb\.js$/;
-/** As the generator writes it for a file that imports no other. */
+/** The code that the generator writes for a file without imports. */
 const LONE_FILE = /export const (\w+) = \/\*@__PURE__\*\/\s*fileDesc\("[\w+/=]+"\);/;
 
 /**
- * Writes the descriptors of message files as code. Generated files hold them in protobuf's own encoding, and to read
- * that a program must first build the descriptors of descriptors, which takes a third of a call's whole start.
+ * Replaces the descriptors of message files by code. Generated files contain them in protobuf's own encoding; to decode
+ * that, a program must first build the descriptors of descriptors, which takes a third of a call's start-up time.
  */
 export function readyDescriptors(): Plugin {
   return {

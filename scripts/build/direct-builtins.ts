@@ -8,15 +8,15 @@ const BUILTIN = new RegExp(`^(?:node:|(?:${builtinModules.map((name) => RegExp.e
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * Takes Node's own modules from `process.getBuiltinModule`. An import would make Node look up every export of the
- * module, which loads what stands behind all of them; so only what is used is looked up. Who requires a module has it
- * as it is, and what is imported late stays an import.
+ * Gets Node's own modules from `process.getBuiltinModule`. An import would make Node look up every export of the
+ * module, which loads everything behind them; this looks up only the exports that are used. `require` gets the whole
+ * module, and dynamic imports stay unchanged.
  */
 export function directBuiltins(): Plugin {
   const require = createRequire(import.meta.url);
   return {
     name: "direct-builtins",
-    // Filters are asked in the bundler itself, which is quicker than to come here for every import.
+    // The bundler itself evaluates filters, which is faster than calling this handler for every import.
     resolveId: {
       filter: { id: BUILTIN },
       handler(specifier, _importer, { kind }) {

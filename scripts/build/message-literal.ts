@@ -1,9 +1,10 @@
 /**
- * JavaScript that makes an equal message: what was set as properties, defaults on the prototype, as protobuf makes it.
- * For messages of texts, numbers, booleans, lists and other messages.
+ * Prints JavaScript that creates an equal message: fields that are set become properties, defaults are on the
+ * prototype, as in protobuf. Supports messages of strings, numbers, booleans, lists and other messages.
  */
 export function messageLiteral(message: object): string {
-  // One prototype for all messages of a kind: each of its own would make every one of them a kind to the engine.
+  // One prototype for all messages of a type: with a prototype per message, the engine would treat each one as a
+  // different type.
   const prototypes: string[] = [];
   const code = writeMessage(message, prototypes);
   return `((prototypes) => ${code})([${prototypes.join(", ")}])`;

@@ -1,14 +1,14 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** A kernel that a client started, or that is about to be one. */
+/** A kernel process that a client started, possibly still starting up. */
 export interface OnDemandKernel {
   readonly pid: number;
-  /** The command's file. */
+  /** Path of the command. */
   readonly program: string;
   readonly home: string;
 }
 
-/** Those of this machine, as their command lines say. */
+/** All such kernels on this machine, found by their command lines. */
 export async function findOnDemandKernels(): Promise<OnDemandKernel[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
@@ -21,13 +21,13 @@ export async function findOnDemandKernels(): Promise<OnDemandKernel[]> {
   return found.flat();
 }
 
-/** The processes of the kernels whose homes are at or below a directory. */
+/** The process ids of the kernels whose homes are at or below a directory. */
 export async function kernelsOf(directory: string): Promise<number[]> {
   const kernels = await findOnDemandKernels();
   return kernels.filter(({ home }) => `${home}/`.startsWith(`${directory}/`)).map(({ pid }) => pid);
 }
 
-/** Kills the kernels that a search finds, for a caller that has ended their clients. Resolves when it finds none any more. */
+/** Kills the kernels that `find` returns, for a caller that has ended their clients. Resolves when it finds no more. */
 export async function endKernels(find: () => Promise<readonly number[]>): Promise<void> {
   for (;;) {
     const pids = await find();
@@ -36,7 +36,7 @@ export async function endKernels(find: () => Promise<readonly number[]>): Promis
       try {
         process.kill(pid, "SIGKILL");
       } catch {
-        // It has ended by itself.
+        // It has already ended.
       }
     }
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -11,13 +11,13 @@ import { writePages } from "./write-pages.ts";
 import { writeProgram } from "./write-program.ts";
 
 export interface PackOptions {
-  /** Where the tarball is written. */
+  /** The directory for the tarball. */
   readonly directory: string;
-  /** Writes the program into a folder and resolves with the files that went in. */
+  /** Writes the program into a folder and resolves with the list of the bundled files. */
   readonly write?: typeof writeProgram;
-  /** Without declarations, which only programs that import it need. */
+  /** Leaves out declarations, which only programs that import the package need. */
   readonly withoutTypes?: boolean;
-  /** With the pinned Node as a dependency, for a machine whose own is too old. */
+  /** Adds the pinned Node as a dependency, for a machine whose own is too old. */
   readonly withNode?: boolean;
 }
 
@@ -50,7 +50,7 @@ async function fillStage(stage: string, { write = writeProgram, withoutTypes, wi
 }
 
 async function writeTypes(dist: string): Promise<BundledTypes> {
-  // Loads the compiler, which an installation of the command does without.
+  // Imported here because it loads the compiler, which an installation of the command does not need.
   const { bundleTypes } = await import("./bundle-types.ts");
   return await bundleTypes({
     entries: ["index.ts", "testing/index.ts"].map((path) => join(REPOSITORY, "packages/narthex/src", path)),
@@ -59,7 +59,7 @@ async function writeTypes(dist: string): Promise<BundledTypes> {
   });
 }
 
-/** Gives the name of the tarball. */
+/** Returns the name of the tarball. */
 async function runNpmPack(stage: string, target: string): Promise<string> {
   const words = ["pack", "--silent", "--ignore-scripts", "--pack-destination", target];
   const { code, output } = await runProcess("npm", words, stage);

@@ -11,17 +11,20 @@ interface Manifest {
 }
 
 export interface PublishedManifestOptions {
-  /** Packages that are installed beside it. */
+  /** Packages that are installed as dependencies. */
   readonly installed: readonly string[];
-  /** Packages that are used where the user installed them. */
+  /** Packages that are used if the user has installed them. */
   readonly optionalPeers: readonly string[];
-  /** Paths of the declarations: the library's and those of its test helpers. None for an installation of the command alone. */
+  /**
+   * Paths of the declarations: the library's and those of its test helpers. Absent for an installation of the command
+   * alone.
+   */
   readonly types?: readonly string[];
-  /** Whether it brings the pinned Node, for a machine whose own is too old. */
+  /** Whether the package includes the pinned Node, for a machine whose own is too old. */
   readonly withNode?: boolean;
 }
 
-/** Fields that the published package has as the checkout does. */
+/** Fields that are copied from the package's manifest. */
 const KEPT = [
   "name",
   "version",
@@ -35,7 +38,7 @@ const KEPT = [
   "publishConfig",
 ];
 
-/** The manifest of the published package: bundled packages are no dependencies any more. */
+/** Creates the manifest of the published package, in which bundled packages are no longer dependencies. */
 export function publishedManifest(options: PublishedManifestOptions): Manifest {
   const { installed, optionalPeers, types: [types, testingTypes] = [], withNode } = options;
   const manifest = readManifest("packages/narthex");
@@ -46,7 +49,8 @@ export function publishedManifest(options: PublishedManifestOptions): Manifest {
     "./testing": testingTypes === undefined ? testing : { types: testingTypes, default: testing },
     "./package.json": "./package.json",
   };
-  // SECURITY: a Node beside the package is run by an old one. As a dependency or a peer, its place is protected in a workspace.
+  // SECURITY: if Node is too old, it runs a newer one from beside the package. As a dependency or a peer, that place is
+  // protected in a workspace.
   const nodes = manifest.peerDependencies ?? {};
   const peers = {
     ...(withNode === true ? {} : nodes),
@@ -63,7 +67,7 @@ export function publishedManifest(options: PublishedManifestOptions): Manifest {
   };
 }
 
-/** As the package that imports it asks for it. */
+/** The version range that the importing package declares. */
 function versionOf(name: string): string {
   for (const own of ["contracts", "kernel", "host", "server", "tools", "agent", "verify", "narthex"]) {
     const { dependencies, devDependencies } = readManifest(`packages/${own}`);

@@ -1,11 +1,11 @@
 import ts from "typescript";
 
-/** Where a front door has its names from. Whole modules that it shows under a name are not among them. */
+/** The file that declares each name exported by a package's index. Modules exported as a namespace are not included. */
 export type Barrel = ReadonlyMap<string, { readonly file: string; readonly name: string }>;
 
 const FRONT_DOOR = /\/packages\/[^/]+\/src\/index\.ts$|\/node_modules\/.*\/index\.d\.[mc]?ts$/;
 
-/** Follows every name of a package's front door to the file that declares it; undefined for other files. */
+/** Resolves every name of a package's index to the file that declares it; undefined for other files. */
 export function readBarrel(file: string, program: ts.Program): Barrel | undefined {
   if (!FRONT_DOOR.test(file)) return undefined;
   const checker = program.getTypeChecker();

@@ -12,7 +12,7 @@ interface Manifest {
 const PACKAGE_FOLDER = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 const LICENSE_FILE = /^(?:licen[cs]e|notice|copying)(?:\.(?:md|txt))?$/i;
 
-/** Whose code is in these files besides ours, and on which terms. */
+/** Lists the authors and licenses of the third-party code in these files. */
 export function thirdPartyNotices(files: readonly string[]): string {
   const folders = new Set(files.flatMap((file) => PACKAGE_FOLDER.exec(file)?.[0] ?? []));
   const notices = [...folders].map(describe).toSorted();

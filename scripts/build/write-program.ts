@@ -7,10 +7,13 @@ import { writePageProgram } from "./write-page-program.ts";
 import { writeWasmProgram } from "./write-wasm-program.ts";
 import { writeWorkerProgram } from "./write-worker-program.ts";
 
-/** What it writes. */
+/** The folders that `writeProgram` writes. */
 export const PROGRAM_FOLDERS = ["bin", "dist", "policies"] as const;
 
-/** Writes what runs of the published package: the bundled code, the command, the default policy and the console's page. Gives what went in. */
+/**
+ * Writes everything that runs in the published package: the bundled code, the command, the default policy and the
+ * console's page. Returns the list of the bundled files.
+ */
 export async function writeProgram(directory: string): Promise<readonly string[]> {
   const dist = join(directory, "dist");
   const code = await bundleCode(dist);

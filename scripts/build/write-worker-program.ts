@@ -7,8 +7,8 @@ import { REPOSITORY } from "../checks/run-tool.ts";
 const FILES = join(REPOSITORY, "packages/host/src/files");
 
 /**
- * Writes the program of file workers into the folder in which the bundled code looks for it. It stays apart and as it is:
- * a sandbox sees that folder and nothing else of the package.
+ * Writes the program of file workers into the folder in which the bundled code looks for it. It stays separate and
+ * unchanged: a sandbox sees only that folder of the package.
  */
 export async function writeWorkerProgram(directory: string): Promise<void> {
   const to = join(directory, "worker");

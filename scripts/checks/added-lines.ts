@@ -8,7 +8,7 @@ export interface AddedLine {
 
 const MAX_DIFF_BYTES = 512 * 1024 * 1024;
 
-/** Lines of the working tree that `base` does not have; undefined where there is no history to compare with. */
+/** Lines of the working tree that `base` does not have; undefined if there is no history to compare with. */
 export function listAddedLines(root: string, base: string): AddedLine[] | undefined {
   const options = ["--unified=0", "--no-color", "--no-ext-diff", "--no-prefix", "--diff-filter=d"];
   const { status, stdout } = spawnSync("git", ["-c", "core.quotePath=false", "diff", ...options, base, "--"], {

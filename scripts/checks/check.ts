@@ -1,9 +1,9 @@
-/** What one check found. */
+/** The result of one check. */
 export interface CheckResult {
   readonly passed: boolean;
-  /** A few words for the line of a check that passed: how much it looked at, what it left out. */
+  /** A short summary for a check that passed: how much it examined, what it skipped. */
   readonly note: string;
-  /** Shown when it failed: every problem, each with its place. */
+  /** Shown if the check failed: every problem with its place. */
   readonly details: string;
 }
 

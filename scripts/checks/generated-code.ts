@@ -8,7 +8,7 @@ import { REPOSITORY, runTool } from "./run-tool.ts";
 const BUF = "@bufbuild/buf/bin/buf";
 const GENERATED = "packages/contracts/src/gen";
 
-/** proto/ is in order, two compilers read it, and the code in the repository is what it generates. */
+/** Checks that proto/ is valid for two compilers, and that the generated code in the repository is up to date. */
 export async function checkGeneratedCode(): Promise<CheckResult> {
   const lint = await runTool(BUF, ["lint"]);
   if (lint.code !== 0) return failed(lint.output);

@@ -19,7 +19,7 @@ const IN_PROCESS: ReadonlySet<string> = new Set([
   "createAgentSession",
   "runAgent",
 ]);
-/** Ways to the same that are no static import. */
+/** Ways to do the same without a static import. */
 const IN_PROCESS_TEXT = /\bcallInProcess\b|\bimport\("narthex"\)/;
 
 /** `new URL("./program.ts", import.meta.url)`: a program that a test starts. */
@@ -28,15 +28,15 @@ const STARTED = /new URL\(\s*"(\.{1,2}\/[^"]+\.ts)",\s*import\.meta\.url/g;
 /** One value that a file imports, or a program that it starts. */
 interface Reference {
   readonly specifier: string;
-  /** Below the repository's root, of a relative specifier. */
+  /** For a relative specifier, relative to the repository's root. */
   readonly target: string;
-  /** `*` for everything, and for a program. */
+  /** `*` for a namespace import, and for a program. */
   readonly name: string;
 }
 
 /**
- * Tells why a test file does not send its input through a front door, or gives undefined if it does: by its imports and the
- * programs it starts it must open one of the doors, and must have no way to call a kernel in process.
+ * Explains why a test file does not send its input through a front door; undefined if it does. Judged by its imports
+ * and the programs that it starts: it must open one of the doors, and must have no way to call a kernel in process.
  */
 export function findDoorProblem(root: string, file: string): string | undefined {
   const reached = new Set([file]);

@@ -1,4 +1,4 @@
-/** How much is done at once: what is given first begins first. */
+/** Limits how many tasks run at once; tasks start in the order in which they are passed. */
 export interface Lanes {
   run<T>(task: () => Promise<T>): Promise<T>;
 }

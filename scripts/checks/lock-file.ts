@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type CheckResult, judge } from "./check.ts";
 import { REPOSITORY } from "./run-tool.ts";
 
-/** As much of a package-lock.json as is read here; the rest is kept as it is. */
+/** The parts of a package-lock.json that are used here; the rest is kept unchanged. */
 export interface LockFile {
   packages: Record<string, LockedPackage>;
 }
@@ -17,7 +17,10 @@ interface LockedPackage {
 
 const ADDRESS = /^(?:https?|git\+[a-z]+):/;
 
-/** The lock file names no host, so that any registry serves it, and is complete, so that `npm ci` takes it. */
+/**
+ * Checks that the lock file names no host, so that any registry can serve it, and is complete, so that `npm ci` accepts
+ * it.
+ */
 export function checkLockFile(root = REPOSITORY): CheckResult {
   const lock = readLockFile(root);
   const packages = Object.entries(lock.packages);
@@ -35,8 +38,8 @@ export function readLockFile(root: string): LockFile {
 }
 
 /**
- * Optional packages, by path, that others ask for in one exact version and that are not in the lock file.
- * npm leaves out what its registry does not have at hand, and later refuses such a lock file.
+ * Optional packages, by path, that others require in one exact version and that are missing from the lock file. npm
+ * leaves out packages that its registry does not have, and later refuses such a lock file.
  */
 export function listMissingOptionals({ packages }: LockFile): Map<string, string> {
   const wanted = Object.values(packages).flatMap(({ optionalDependencies }) =>

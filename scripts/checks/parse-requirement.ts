@@ -1,4 +1,4 @@
-/** One thing that must hold, and the tests that show it; without a test it is pending. */
+/** One requirement, and the tests that prove it; without a test it is pending. */
 export interface Requirement {
   readonly id: string;
   /** Other names of the same requirement. */
@@ -17,7 +17,7 @@ const NAMED_TEST = /^(\S+\.ts): (\S.*)$/;
 const KEYS = new Set(["id", "aliases", "text", "test"]);
 const PENDING = "pending";
 
-/** Reads one line of a file of requirements, or says what is wrong with it. */
+/** Parses one line of a file of requirements, or returns what is wrong with it. */
 export function parseRequirement(line: string): Requirement | string {
   const value = parseObject(line);
   if (value === undefined) return "this line is no JSON object";
@@ -45,7 +45,7 @@ function isId(value: unknown): value is string {
   return typeof value === "string" && ID.test(value);
 }
 
-/** Nothing for `pending`, the tests that are named, or undefined for anything else. */
+/** An empty list for `pending`, the named tests, or undefined for any other value. */
 function parseTests(value: unknown): readonly NamedTest[] | undefined {
   if (value === PENDING) return [];
   const names: readonly unknown[] = Array.isArray(value) ? value : [value];

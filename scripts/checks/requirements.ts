@@ -14,16 +14,16 @@ const TEST_FILE = /\.test\.ts$/;
 /** Suites that every driver of a port runs from its own test file. */
 const CONTRACT_FILE = /-contract(?:-[a-z]+)*\.ts$/;
 const HOSTILE_INPUT = /^BAD-/;
-/** The requirement that this check itself holds. */
+/** The requirement that this check itself enforces. */
 const HOSTILE_INPUTS_SENT = "BAD-01";
-/** Hostile inputs that no client can send, and why: they have only tests beside the code. */
+/** Hostile inputs that no client can send, and why: they are tested only by unit tests. */
 const NOT_FROM_OUTSIDE: ReadonlyMap<string, string> = new Map([
   ["BAD-D-08", "the operating system chooses when a process number is given again, and to whom"],
 ]);
 const ID_IN_TEXT = /(?<![\w-])[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+(?![\w-])/g;
 
 interface PlacedRequirement extends Requirement {
-  /** The file and the line it stands in. */
+  /** The file and line of the requirement. */
   readonly file: string;
   readonly place: string;
 }
@@ -34,9 +34,9 @@ interface Table {
 }
 
 /**
- * Holds the requirements in `docs/requirements` against the tests: every line names tests that exist, or is pending and
- * no test carries its id; each hostile input is sent through a front door by one of its tests.
- * `node scripts/checks/requirements.ts --write` writes the counts of its page.
+ * Checks the requirements in `docs/requirements` against the tests: every line names tests that exist, or is pending
+ * and no test has its id; each hostile input is sent through a front door by one of its tests.
+ * `node scripts/checks/requirements.ts --write` writes the counts into its page.
  */
 export function checkRequirements(root = REPOSITORY): CheckResult {
   const { requirements, problems } = readTable(root);
@@ -110,7 +110,7 @@ function findMissingTests(root: string, requirements: readonly PlacedRequirement
   );
 }
 
-/** Pending lines whose id stands in a test: somebody wrote the test and forgot the line. */
+/** Pending lines whose id occurs in a test: the test was written, but the line was not updated. */
 function findCarried(root: string, pending: readonly PlacedRequirement[]): string[] {
   const carriers = new Map<string, string>();
   for (const file of ["packages", "test"].flatMap((folder) => listTestFiles(root, folder))) {
@@ -125,7 +125,7 @@ function findCarried(root: string, pending: readonly PlacedRequirement[]): strin
   );
 }
 
-/** Hostile inputs of which no named test goes through a front door. */
+/** Hostile inputs for which no named test goes through a front door. */
 function findNotSent(root: string, requirements: readonly PlacedRequirement[]): string[] {
   const problemOf = new Map<string, string | undefined>();
   const examine = (file: string): string | undefined => {

@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 
 export interface ProcessResult {
   readonly code: number;
-  /** Both streams, as they came. */
+  /** Standard output and standard error, in the order of arrival. */
   readonly output: string;
 }
 
 /**
- * Runs a program to its end, with `environment` beside this process's own. One that cannot be started answers 127, as a
- * shell does.
+ * Runs a program to its end, with `environment` added to this process's own. The exit code is 127 if it cannot be
+ * started, as in a shell.
  */
 export function runProcess(
   program: string,

@@ -7,7 +7,7 @@ import { STEPS, type Step } from "./steps.ts";
 /** `npm run test:quick [-- REVISION]`: types, lint, and the unit tests of the files that changed since a revision. */
 const BUDGET_MS = 90_000;
 const CHECKS = ["types-and-lint", "imports", "format", "wording"];
-/** Beyond this many files the unit tests take longer than the budget: `npm test` runs them all. */
+/** Above this number of files the unit tests exceed the budget: `npm test` runs them all. */
 const MAX_TEST_FILES = 60;
 
 const base = process.argv[2] ?? findBase(REPOSITORY);

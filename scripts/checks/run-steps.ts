@@ -18,7 +18,8 @@ export async function runSteps(steps: readonly Step[], budgetMs: number): Promis
   const failures: string[] = [];
   let total = NO_TESTS;
   if (steps.some(({ tests }) => tests !== undefined)) {
-    // It loads the sources, which a check by itself would wait for; the tests have them compiled.
+    // Imported only for tests: it loads the sources, which would slow down a single check; the tests have them
+    // compiled.
     enableCompileCache(TEST_CACHE);
     const { checkDefaultPolicy } = await import("../build/check-default-policy.ts");
     await checkDefaultPolicy(join(REPOSITORY, "policies"));
@@ -66,12 +67,13 @@ async function runStep(step: Step): Promise<StepEnd> {
   });
 }
 
-/** Tests start the command hundreds of times: it is built once, as it is published. One of them starts the sources. */
+/** Tests start the command hundreds of times, so it is built once, as it is published. One test starts the sources. */
 async function runOnCommand(tests: TestRun): Promise<TestCounts> {
   const { buildCommand, kernelsRunning } = await import("../build/build-command.ts");
   await using command = await buildCommand();
   const environment = { NARTHEX_TEST_COMMAND: command.program };
-  // Files that open a kernel themselves take it from there too: it loads in a third of the time of the sources.
+  // Files that open a kernel themselves import the built packages too, which load in a third of the time of the
+  // sources.
   const before = [new URL("../../test/built/load-built-packages.ts", import.meta.url).href];
   const counts = await runTests({ ...tests, environment, before }, lanes, print);
   const left = await kernelsRunning(command.program);
@@ -88,7 +90,7 @@ async function runCheck(step: Step): Promise<{ passed: boolean; note: string; de
   }
 }
 
-/** The summary in the format of Node's own test runner, for tools that parse it, and one line for people. */
+/** Prints the summary in the format of Node's own test runner, for tools that parse it, and one line for people. */
 function printClosingLines(total: TestCounts, durationMs: number): void {
   print("");
   print(`# tests ${total.tests}`);

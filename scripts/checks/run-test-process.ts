@@ -6,19 +6,19 @@ import { REPOSITORY } from "./run-tool.ts";
 import { NO_TESTS, type TestCounts } from "./test-counts.ts";
 
 const TEST_TIMEOUT_MS = 180_000;
-/** Most tests start processes, and the system copies the tables of a process's memory for each. */
+/** Most tests start processes, and for each of them the system copies the page tables of this process. */
 const SMALL = ["--max-semi-space-size=4"];
 
 export interface TestProcessRun {
   readonly environment: NodeJS.ProcessEnv;
-  /** Modules that are loaded before the file, by their addresses. */
+  /** URLs of modules to load before the file. */
   readonly before: readonly string[];
-  /** A file that left something open never ends: it is killed when it is silent this long. */
+  /** A file that left something open never ends: it is killed after this much time without output. */
   readonly silenceMs: number;
   readonly print: (line: string) => void;
 }
 
-/** Runs test files in one process, and prints a line for each and every failure in full. */
+/** Runs test files in one process. Prints a line for each file, and every failure in full. */
 export function runTestProcess(
   { file, tests }: TestProcess,
   { environment, before, silenceMs, print }: TestProcessRun,
@@ -53,7 +53,7 @@ export function runTestProcess(
       testsOfFile = 0;
       ended++;
     };
-    // Files that share a process are suites of it.
+    // Each file that shares a process is a suite of it.
     const see = ({ nesting, details }: EventData.TestPass | EventData.TestFail, isGood: boolean): void => {
       if (details.type !== "suite") testsOfFile++;
       if (isShared && nesting === 0) endFile(isGood, details.duration_ms);
@@ -68,7 +68,7 @@ export function runTestProcess(
       if (!hasFailureType(error, "subtestsFailed")) {
         print(`  FAILED ${placeOf(at ?? file)}:${line ?? 1} ${name}`);
         print(indent(inspect(error.cause ?? error)));
-        // A file that does not load, or what comes after all tests: none of them has failed by it.
+        // A failure outside of all tests: a file that does not load, or a hook after all tests.
         if (details.type === "suite") brokenSuites++;
       }
       see(event, false);
@@ -91,7 +91,7 @@ export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** Events name files in both ways. */
+/** Events contain both absolute and relative paths. */
 function placeOf(file: string): string {
   return relative(REPOSITORY, resolvePath(REPOSITORY, file));
 }
@@ -105,7 +105,9 @@ interface BesidesTests {
   readonly sharedFiles: number;
 }
 
-/** A suite that failed by itself counts as a failed test; the files that share a process are no suites of theirs. */
+/**
+ * A suite that failed outside of its tests counts as a failed test; files that share a process do not count as suites.
+ */
 function countsOf(found: Omit<TestCounts, "failed">, { brokenSuites, sharedFiles }: BesidesTests): TestCounts {
   const { passed, cancelled, skipped, todo } = found;
   const tests = found.tests + brokenSuites;

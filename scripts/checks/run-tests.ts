@@ -7,23 +7,26 @@ import { TEST_CACHE } from "./test-cache.ts";
 import { addCounts, NO_TESTS, type TestCounts } from "./test-counts.ts";
 
 const SILENCE_MS = 240_000;
-/** Every file loads the same sources: without it, each compiles all of them again, which takes longer than most tests. */
+/**
+ * Every file loads the same sources: without the cache, each one compiles all of them again, which takes longer than
+ * most tests.
+ */
 const COMPILED_CODE = { NODE_COMPILE_CACHE: TEST_CACHE };
 
 export interface TestRun {
   readonly globPatterns: readonly string[];
-  /** Started before all others, in this order: a long file that came last would run alone. */
+  /** Started before all others, in this order: a long file at the end would run alone. */
   readonly longest?: readonly string[];
   /** Started after those, in this order. */
   readonly together?: readonly SharedFolder[];
-  /** Modules that are loaded before each file, by their addresses. */
+  /** URLs of modules to load before each file. */
   readonly before?: readonly string[];
   readonly silenceMs?: number;
-  /** Beside this process's own. */
+  /** Added to this process's own. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-/** Runs test files, in a process of their own where they share none, and gives what they came to. */
+/** Runs test files, each in its own process unless it shares one, and returns the counts. */
 export async function runTests(options: TestRun, lanes: Lanes, print: (line: string) => void): Promise<TestCounts> {
   const { before = [], silenceMs = SILENCE_MS } = options;
   const environment = { ...process.env, ...COMPILED_CODE, ...options.environment };

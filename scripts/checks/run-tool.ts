@@ -15,7 +15,7 @@ export function runTool(
   return runProcess(process.execPath, [join(REPOSITORY, "node_modules", tool), ...toolArguments], cwd, environment);
 }
 
-/** For a tool whose exit code is its answer. */
+/** For a tool whose exit code is its result. */
 export async function checkByTool(run: Promise<ProcessResult>): Promise<CheckResult> {
   const { code, output } = await run;
   return code === 0 ? passed() : failed(output.trim());

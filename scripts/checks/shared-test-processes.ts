@@ -4,10 +4,13 @@ import { pathToFileURL } from "node:url";
 import { REPOSITORY } from "./run-tool.ts";
 import { TEST_CACHE } from "./test-cache.ts";
 
-/** A folder whose test files share processes: to load the sources, and to run them cold, takes longer than most tests. */
+/**
+ * A folder whose test files share processes: loading the sources and running them for the first time takes longer than
+ * most tests.
+ */
 export interface SharedFolder {
   readonly folder: string;
-  /** How many share one process; all by default. */
+  /** Maximum number of files per process; all by default. */
   readonly atMost?: number;
 }
 
@@ -20,7 +23,7 @@ export interface TestProcess {
 
 const LOADERS = join(TEST_CACHE, "together");
 
-/** Processes for the files of each folder that no folder before it holds, and one for each file that is left. */
+/** Processes for the files of each folder, except those of an earlier folder, and one for each remaining file. */
 export function loadTogether(folders: readonly SharedFolder[], files: readonly string[]): TestProcess[] {
   const loaded = new Set<string>();
   const loaders = folders.flatMap(({ folder, atMost }) => {
@@ -38,12 +41,12 @@ export function alone(file: string): TestProcess {
   return { file, tests: [file] };
 }
 
-/** As equal hands: neighbours are often alike, and take as long. */
+/** Distributes files in turn, because adjacent files are often similar and take equally long. */
 function deal<T>(all: readonly T[], count: number): T[][] {
   return Array.from({ length: count }, (_, hand) => all.filter((_item, index) => index % count === hand));
 }
 
-/** Each file is loaded when the one before it is done; its hooks and its mocks are for its own tests. */
+/** Each file is loaded when the previous one is done; its hooks and mocks apply only to its own tests. */
 function writeLoader(name: string, files: readonly string[]): string {
   const loader = join(LOADERS, `${name}.mjs`);
   const suites = files.map((file) => {

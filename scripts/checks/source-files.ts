@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** Not written by hand, or not ours. */
+/** Files that are generated or third-party. */
 const LEFT_OUT = new Set(["node_modules", "dist", ".git", "gen", "vectors", "package-lock.json", "LICENSE"]);
 
-/** Every file somebody wrote, as paths below `root`. */
+/** Every file written by hand, as paths below `root`. */
 export function listSourceFiles(root: string): string[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => !LEFT_OUT.has(entry.name))

@@ -21,7 +21,7 @@ export interface Step {
   readonly startsCommand?: boolean;
 }
 
-/** Of the whole-system tests, those that take longest, by how long that is. */
+/** The whole-system tests that take longest, the slowest first. */
 const LONGEST = [
   "package/package",
   "guides/guides",
@@ -32,7 +32,7 @@ const LONGEST = [
   "examples/examples",
 ].map((name) => `test/${name}.test.ts`);
 
-/** Folders of the sources whose tests share a process each, by how long they take. */
+/** Folders of the sources whose tests share one process each, the slowest first. */
 const UNITS = [
   "tools/src/git",
   "tools",
@@ -50,12 +50,12 @@ const UNITS = [
   "testkit",
 ].map((name) => ({ folder: `packages/${name}` }));
 
-/** Folders of whole-system tests whose files share processes, by how long they take. */
+/** Folders of whole-system tests whose files share processes, the slowest first. */
 const SYSTEMS = ["tools", "crash", "doors", "attacks", "cli", "network", "interop", "wasm", "erasure", "campaigns"]
   .concat("repository", "package", "properties")
   .map((name) => ({ folder: `test/${name}`, atMost: 6 }));
 
-/** Everything `npm test` does. `npm test -- NAME...` does only what is named. Checks are started longest first. */
+/** All steps of `npm test`. `npm test -- NAME...` runs only the named ones. Checks are started longest first. */
 export const STEPS: readonly Step[] = [
   { name: "types-and-lint", check: () => checkByTool(lint([])) },
   { name: "imports", check: () => checkImports() },
@@ -80,7 +80,7 @@ export const STEPS: readonly Step[] = [
   },
 ];
 
-/** A script that writes files says with `--check` whether they are as it would write them. */
+/** Runs a script that writes files with `--check`, which reports whether the files are up to date. */
 async function checkWritten(script: string): Promise<CheckResult> {
   if (!existsSync(join(REPOSITORY, script))) return passed(`without ${script}, which does not exist`);
   const { code, output } = await runProcess(process.execPath, [script, "--check"], REPOSITORY, {

@@ -9,19 +9,19 @@ export interface TestTitles {
 const TEST_CALLS = new Set(["test", "it"]);
 const SUITE_CALLS = new Set(["describe", "suite"]);
 
-/** A title with places that are filled at run time: the texts between these places. */
+/** A title with placeholders that are filled at run time: the texts between them. */
 type TitlePattern = readonly string[];
 
 /**
- * Reads the titles of tests, subtests, and suites that hold a test. A title that is made at run time is known by its
- * source (`opens after ${count} knocks`), or by an instance whose filled-in parts stand in the file.
+ * Finds the titles of tests, subtests, and suites with at least one test. A title that is built at run time matches by
+ * its source (`opens after ${count} knocks`), or as an instance whose filled-in parts occur in the file.
  */
 export function readTestTitles(fileName: string, text: string): TestTitles {
   const exact = new Set<string>();
   const patterns: TitlePattern[] = [];
   const values = new Set<string>();
 
-  /** Answers whether there is a test in `node`. */
+  /** Returns whether `node` contains a test. */
   const visit = (node: SyntaxNode): boolean => {
     let holdsTest = false;
     for (const key in node) {
@@ -36,7 +36,7 @@ export function readTestTitles(fileName: string, text: string): TestTitles {
     if (kind === "other") return holdsTest;
     const [title, ...rest] = Array.isArray(node["arguments"]) ? node["arguments"].filter(isNode) : [];
     const literal = readText(title);
-    // A title is no value for other titles: else a suite without tests would pass for one of them.
+    // A title is not a value for other titles; otherwise a suite without tests could pass for one of them.
     if (literal !== undefined) values.delete(literal);
     if ((kind === "suite" && !holdsTest) || title === undefined || rest.length === 0) return holdsTest;
     if (literal !== undefined) exact.add(literal);
@@ -60,7 +60,7 @@ function nameCall(callee: unknown): "test" | "suite" | "other" {
   return SUITE_CALLS.has(String(name["name"])) ? "suite" : "other";
 }
 
-/** What a title can be filled with: texts, numbers and names of properties. */
+/** Collects values that can fill a placeholder: strings, numbers and property names. */
 function collectValue(node: SyntaxNode, values: Set<string>): void {
   const text = readText(node);
   if (text !== undefined) values.add(text);

@@ -32,12 +32,15 @@ const RULES: readonly FileRule[] = [
 const GLOSSARY = join("docs", "glossary.md");
 const NOT_USED = "## Words that are not used";
 
-/** Lines that were there at this commit may still have words that the glossary replaces; added lines may not. */
+/** Lines that existed at this commit may still contain words that the glossary replaces; added lines may not. */
 const PLAIN_SINCE = "dd36957587a6eab103131e9c7447f8ae92b6ec53";
 
 const VAGUE_NAME = /^(?:.*[-.])?(?:utils?|helpers?|common|managers?|misc)(?:[-.].*)?$/;
 
-/** Words and names that have no place in any file, and words that the glossary replaces in the lines added since `base`. */
+/**
+ * Finds words and names that are forbidden in every file, and words that the glossary replaces in the lines added since
+ * `base`.
+ */
 export function checkWording(root = REPOSITORY, base = PLAIN_SINCE): CheckResult {
   const files = listSourceFiles(root);
   const problems = files.flatMap((file) => [
@@ -55,7 +58,7 @@ export function checkWording(root = REPOSITORY, base = PLAIN_SINCE): CheckResult
   return judge(problems, `${files.length} files, ${lines}`);
 }
 
-/** The glossary's table: each word or phrase that is not used, and the plain term. */
+/** Parses the glossary's table: each word or phrase to avoid, and the plain term. */
 function readReplacedWords(root: string, files: readonly string[]): WordRule[] {
   if (!files.includes(GLOSSARY)) return [];
   const [, table = ""] = readFileSync(join(root, GLOSSARY), "utf8").split(NOT_USED);
@@ -67,13 +70,13 @@ function readReplacedWords(root: string, files: readonly string[]): WordRule[] {
   }));
 }
 
-/** As words, and within names: `odd word`, `oddWord`, `anOddWord`, `ODD_WORD`. */
+/** Matches the words in text and within names: `odd word`, `oddWord`, `anOddWord`, `ODD_WORD`. */
 function spellingsOf(words: string): string {
   const [first = "", ...others] = words.split(" ");
   const rest = others.map((word) => `[-_ ]?[${word[0]}${word[0]?.toUpperCase()}]${word.slice(1)}`).join("");
   const capital = `${first[0]?.toUpperCase()}${first.slice(1)}${rest}`;
   return [
-    // After a quotation mark it is a name: most systems have a user of such a name.
+    // After a quotation mark it is a name: most systems have a user with such a name.
     `(?<![A-Za-z"])${first}${rest}(?![a-z])`,
     `(?<![A-Z])${capital}(?![a-z])`,
     `(?<![A-Z])${words.toUpperCase().replaceAll(" ", "[-_ ]?")}(?![A-Z])`,

@@ -1,6 +1,6 @@
 import type { StyledLine } from "./styled-line.ts";
 
-/** Lines that appear together, some time after the lines before them. */
+/** Lines that appear together, some time after the previous ones. */
 export interface Scene {
   readonly afterMs: number;
   readonly lines: readonly StyledLine[];
@@ -20,8 +20,8 @@ const CSS = `
   @media (prefers-reduced-motion: reduce) { .scene { animation: none } }`;
 
 /**
- * Draws a terminal as an SVG. Each scene appears after the one before it, and the last frame shows all of them: a reader
- * without animations, or who asked for less motion, sees that one.
+ * Draws a terminal as an SVG. Each scene appears after the previous one, and the last frame shows all of them: readers
+ * without animations, or with reduced motion, see that one.
  */
 export function drawTerminal(scenes: readonly Scene[], columns: number, title: string): string {
   const rows = scenes.reduce((sum, { lines }) => sum + lines.length, 0);
@@ -49,7 +49,7 @@ function drawLine(line: StyledLine, y: number): string {
   const spans = line.map(({ text, styles }) => {
     const x = MARGIN + column * CHARACTER;
     column += text.length;
-    // The length keeps columns aligned whatever monospaced font the reader has.
+    // The length keeps columns aligned with any monospaced font.
     const length = (text.length * CHARACTER).toFixed(1);
     return `<tspan x="${x.toFixed(1)}" textLength="${length}" class="${styles.join(" ")}">${escape(text)}</tspan>`;
   });

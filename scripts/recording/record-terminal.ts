@@ -85,7 +85,7 @@ async function recordScenes(): Promise<Scene[]> {
   }
 }
 
-/** The codes are of a home that is removed; a picture should not teach that they may be shown. */
+/** The codes belong to a home that is removed; but a picture should not suggest that they may be shown. */
 function hideSignInCodes(output: string): string {
   return output.replaceAll(/(?<=code=)[\w-]+/g, "…");
 }

@@ -18,7 +18,7 @@ const STYLES = new Map([
 
 const WEIGHTS = new Set(["bold", "dim"]);
 
-/** Splits terminal output into lines and styles. Throws for a control sequence that it does not know. */
+/** Splits terminal output into lines and styles. Throws on an unknown control sequence. */
 export function parseStyledLines(output: string): StyledLine[] {
   let styles: readonly string[] = [];
   return output

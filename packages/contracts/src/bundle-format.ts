@@ -1,9 +1,9 @@
-/** SPEC: docs/formats/bundle.md. What a bundle's writer and its reader share: numbers, and no code. */
+/** SPEC: docs/formats/bundle.md. Constants shared by the writer and the reader of bundles. */
 
 export const BUNDLE_MAGIC = "NTXBNDL1";
 export const BUNDLE_FORMAT = 1;
 
-/** The kinds of parts, in the order in which they stand. */
+/** The kinds of parts, in file order. */
 export const BUNDLE_PARTS = {
   head: 1,
   record: 2,
@@ -16,13 +16,13 @@ export const BUNDLE_PARTS = {
   tail: 9,
 } as const;
 
-/** A kind and a length of eight bytes stand before each part. */
+/** Each part begins with its kind (one byte) and its length (eight bytes). */
 export const BUNDLE_PART_HEAD_BYTES = 9;
 /** Digest, offset and size. */
 export const BUNDLE_INDEX_ENTRY_BYTES = 48;
 /** Three offsets, the number of records, and a hash. */
 export const BUNDLE_TAIL_BYTES = 4 * 8 + 32;
-/** The largest part that a reader takes into memory, by what it is. Parts of bytes are only ever streamed. */
+/** Maximum size of a part that a reader loads into memory, by kind. Parts of kind `bytes` are always streamed. */
 export const BUNDLE_LIMITS = {
   headBytes: 4096,
   recordBytes: 16 * 1024 * 1024,

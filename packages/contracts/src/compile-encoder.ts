@@ -2,8 +2,8 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 
 /**
- * A message given as plain data: field names as in generated code, oneofs as `{ case, value }`, 64-bit integers as
- * numbers or bigints, defaults left out. What `create` makes will do too.
+ * A message as plain data: field names as in generated code, oneofs as `{ case, value }`, 64-bit integers as numbers or
+ * bigints, defaults omitted. Messages created with `create` are accepted too.
  */
 export type Plain<T> = T extends bigint
   ? bigint | number
@@ -19,13 +19,13 @@ export type Plain<T> = T extends bigint
               readonly [K in Exclude<keyof T, "$typeName" | "$unknown">]?: Plain<Exclude<T[K], undefined>> | undefined;
             };
 
-/** Encodes plain data to the bytes `toBinary` would give for the same message. */
+/** Encodes plain data to the bytes that `toBinary` would produce for the same message. */
 export type Encoder<T> = (message: Plain<T>, reserve?: number) => Uint8Array;
 
 /**
- * Compiles a message's descriptor into a fast encoder: several times `toBinary` of a created message, because nothing
- * is reflected on and no message object is made. `reserve` leaves that many bytes free at the front of the result.
- * Throws a TypeError for a message with fields of kinds that the wire and the ledger do not use, and the encoder a
+ * Compiles a message's descriptor into an encoder several times as fast as `toBinary` of a created message, because it
+ * uses no reflection and creates no message object. `reserve` leaves that many bytes free at the front of the result.
+ * Throws a TypeError for a message with kinds of fields that the wire and the ledger do not use; the encoder throws a
  * RangeError for a number that does not fit its field. Unknown fields of a decoded message are not written.
  */
 export function compileEncoder<T>(schema: DescMessage): Encoder<T> {
@@ -33,9 +33,9 @@ export function compileEncoder<T>(schema: DescMessage): Encoder<T> {
 }
 
 /**
- * The same, in memory that is shared with other arrays: to allocate it anew takes as long as to encode a record.
+ * Compiles an encoder that returns pooled memory: allocating a separate array takes as long as encoding a record.
  *
- * SECURITY: for bytes that stay inside: whoever holds the array can reach its neighbours.
+ * SECURITY: for internal use only: code that holds the array can reach the other arrays in its buffer.
  */
 export function compileSharedEncoder<T>(schema: DescMessage): Encoder<T> {
   return encoderInto(schema, () => {
@@ -60,7 +60,7 @@ type PlainRecord = { readonly [field: string]: unknown };
 type MessageWriter = (message: PlainRecord) => void;
 type ValueWriter = (value: unknown) => void;
 
-// INVARIANT: encoding is synchronous and never re-entered, so one buffer serves every encoder.
+// INVARIANT: encoding is synchronous and never re-entered, so all encoders share one buffer.
 const FIRST_BYTES = 64 * 1024;
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_UINT32 = 0xffff_ffff;
@@ -93,7 +93,7 @@ function compileMessage(schema: DescMessage, known: Map<DescMessage, { write: Me
   const slot = { write: (_message: PlainRecord): void => undefined };
   known.set(schema, slot);
 
-  // Ascending field number is the canonical order; a oneof is written where its chosen member stands.
+  // Ascending field number is the canonical order; a oneof is written at the position of its members.
   const plain: { readonly number: number; readonly key: string; readonly write: ValueWriter }[] = [];
   for (const field of schema.fields.filter((candidate) => candidate.oneof === undefined)) {
     plain.push({ number: field.number, key: field.localName, write: compileField(field, known) });
@@ -133,7 +133,7 @@ function compileField(field: DescField, known: Map<DescMessage, { write: Message
       for (const item of value as readonly unknown[]) writeItem(item);
     };
   }
-  // An optional field cannot be told from its default in what `create` makes.
+  // In a message made by `create`, an unset optional field cannot be distinguished from its default.
   if (field.fieldKind !== "message" && field.presence !== IMPLICIT_PRESENCE) throw unused(field);
   return compileSingular(field, known, false);
 }
@@ -179,7 +179,7 @@ function messageField(number: number, write: MessageWriter): ValueWriter {
   return (value) => {
     need(10);
     writeVarint(tag);
-    // One byte of length is the common case; longer messages are moved up by what their length needs.
+    // Assumes a length of one byte, the common case. Longer messages are moved up to make room for their length.
     const start = ++position;
     write(value as PlainRecord);
     const length = position - start;
@@ -234,7 +234,7 @@ function stringField(number: number, writeDefault: boolean): ValueWriter {
     need(15 + string.length * 3);
     writeVarint(tag);
     if (string.length < 40) {
-      // Short text is mostly ASCII: one byte of length, and no call into native code.
+      // Short text is mostly ASCII: its length takes one byte, and it needs no call into native code.
       const start = ++position;
       let i = 0;
       for (; i < string.length; i++) {
@@ -274,7 +274,7 @@ function writeVarint(value: number): void {
   buffer[position++] = rest;
 }
 
-/** For what a number cannot hold exactly, or should not. */
+/** Writes values that a number cannot represent exactly, and rejects invalid ones. */
 function writeLargeVarint(value: unknown, type: ScalarType): void {
   if (type !== ScalarType.UINT64 || typeof value !== "bigint" || value < 0n || value > MAX_UINT64) {
     throw new RangeError(`not an encodable integer: ${String(value)}`);

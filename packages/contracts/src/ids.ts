@@ -1,7 +1,7 @@
 import { KernelError } from "./kernel-error.ts";
 
 export type IdPrefix = "ses" | "lea" | "apr" | "req" | "log";
-/** Gives bytes nobody can predict. */
+/** Returns unpredictable bytes. */
 export type RandomBytes = (length: number) => Uint8Array;
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
@@ -10,7 +10,7 @@ const ID_BYTES = 13;
 const SECRET_BYTES = 32;
 const TOKEN = /^ntx_(ses_[a-z2-7]{20})_[A-Za-z0-9_-]{43}$/;
 
-/** A prefix and 100 random bits. */
+/** Creates an id: a prefix and 100 random bits. */
 export function createId(prefix: IdPrefix, random: RandomBytes): string {
   const bytes = draw(random, ID_BYTES);
   let id = `${prefix}_`;
@@ -28,12 +28,15 @@ export function createId(prefix: IdPrefix, random: RandomBytes): string {
   return id;
 }
 
-/** A session's secret: 256 random bits behind the id that finds the session. */
+/** Creates a session's secret: the session id, by which the session is found, and 256 random bits. */
 export function createToken(sessionId: string, random: RandomBytes): string {
   return `ntx_${sessionId}_${Buffer.from(draw(random, SECRET_BYTES)).toString("base64url")}`;
 }
 
-/** Undefined for anything that is not the text of a token. Says nothing about whether the token is valid. */
+/**
+ * Extracts the session id from a token. Undefined if the text does not have the form of a token. Does not check that
+ * the token is valid.
+ */
 export function parseToken(text: string): { readonly sessionId: string } | undefined {
   const sessionId = TOKEN.exec(text)?.[1];
   return sessionId === undefined ? undefined : { sessionId };
@@ -41,7 +44,7 @@ export function parseToken(text: string): { readonly sessionId: string } | undef
 
 function draw(random: RandomBytes, length: number): Uint8Array {
   const bytes = random(length);
-  // SECURITY: a short answer would silently make ids and tokens guessable.
+  // SECURITY: too few bytes would silently make ids and tokens guessable.
   if (bytes.length !== length)
     throw new KernelError("INTERNAL", `the random source gave ${bytes.length} bytes, not ${length}`);
   return bytes;

@@ -1,6 +1,6 @@
 import { type Code, findCode } from "./codes/code.ts";
 
-/** One broken rule: which field, which rule, and what to do about it. */
+/** One broken rule: the field, the rule, and how to fix it. */
 export interface Violation {
   readonly field: string;
   readonly rule: string;
@@ -12,22 +12,22 @@ export interface KernelErrorOptions {
   readonly cause?: unknown;
   readonly violations?: readonly Violation[];
   readonly retryAfterMs?: number;
-  /** What was asked for failed before anything outside the kernel could have changed. */
+  /** The operation failed before anything outside the kernel could have changed. */
   readonly changedNothing?: boolean;
 }
 
-/** The same in every copy of this module that a process has loaded. */
+/** The same symbol in every copy of this module that a process has loaded. */
 const BRAND = Symbol.for("narthex.KernelError");
 
-/** A fault with a code from the closed lists. Its message is shown to callers: one line, no secret. */
+/** An error with a code from the closed lists. Its message is shown to callers: one line, no secret. */
 export class KernelError extends Error {
   override readonly name: string = "KernelError";
   readonly code: Code;
   readonly violations: readonly Violation[];
   readonly retryable: boolean;
-  /** 0, or how long to wait before trying again. */
+  /** How long to wait before a retry; 0 if not specified. */
   readonly retryAfterMs: number;
-  /** Known by the code that threw it, for the one operation that failed. False if it is not known. */
+  /** Whether the code that threw the error knows that this one operation changed nothing. False if unknown. */
   readonly changedNothing: boolean;
 
   constructor(code: Code, message: string, options: KernelErrorOptions = {}) {
@@ -44,7 +44,7 @@ export class KernelError extends Error {
   }
 }
 
-/** Also one of another copy of this module: a tool may have been made with a package of its own. */
+/** Recognizes errors of other copies of this module too: a tool may depend on its own copy of the package. */
 export function isKernelError(value: unknown): value is KernelError {
   if (!(value instanceof Error && BRAND in value && "code" in value && "violations" in value)) return false;
   return typeof value.code === "string" && findCode(value.code) !== undefined && Array.isArray(value.violations);

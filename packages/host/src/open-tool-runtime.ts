@@ -35,7 +35,7 @@ import { WorkspaceTrust } from "./trusted-paths/workspace-trust.ts";
 import { createWasmRunner } from "./wasm/create-wasm-runner.ts";
 import { removeOwnTree } from "./system/remove-own-tree.ts";
 
-/** Where tools work on a host: its sandboxes, and what runs in them. */
+/** The environment in which tools run on a host: its sandboxes, and the services that use them. */
 export interface ToolRuntime {
   readonly files: WorkspaceFiles;
   readonly programs: ProgramsDriver;
@@ -55,22 +55,22 @@ export interface ToolRuntimeOptions {
   readonly paths: HomePaths;
   readonly protectedPaths?: readonly string[];
   readonly secretPaths?: readonly string[];
-  /** A directory that only `vault_copyto` reads. */
+  /** Directory that only `vault_copyto` reads. */
   readonly vault?: string | undefined;
   readonly shellBackend?: ShellBackend;
   readonly storage?: StorageLimits;
   readonly environment?: NodeJS.ProcessEnv;
-  /** The PATH of a session's own client; the environment's where it is undefined. */
+  /** Returns the PATH of the client of a session. If undefined, the PATH of this process is used. */
   readonly pathOf?: (sessionId: string) => Promise<string | undefined>;
-  /** Folders in which bubblewrap is looked for. */
+  /** Directories that are searched for bubblewrap. */
   readonly programs?: readonly string[] | undefined;
-  /** Code of the kernel, which is protected wherever it lies in a workspace. */
+  /** The kernel's own code, which is protected in every workspace that contains it. */
   readonly ownCode?: Pick<OwnCode, "inside">;
-  /** Refuses a workspace that a session was opened on before this kernel was started. */
+  /** Rejects a workspace on which a session was opened before this kernel started. */
   readonly checkWorkspace?: (workspace: string) => Promise<void>;
 }
 
-/** Makes nothing yet: the host is examined when something first rests on it. */
+/** Creates a runtime without side effects: the host is examined at the first use. */
 export function openToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
   const {
     paths,
@@ -167,7 +167,7 @@ export function openToolRuntime(options: ToolRuntimeOptions): ToolRuntime {
   };
 }
 
-/** Stands for the home in names of temporary files: only one kernel at a time has it. */
+/** Identifies the home in names of temporary files. Only one kernel at a time uses a home. */
 function ownerOf(home: string): string {
   return createHash("sha256").update(home).digest("hex").slice(0, 12);
 }

@@ -45,26 +45,26 @@ const DEFAULT_SETTINGS: KernelSettings = {
   maxStoredBytes: Number.POSITIVE_INFINITY,
   sessionTtlMs: DEFAULT_LEASE_TTL_MS,
   approvalExpiryMs: 10 * 60_000,
-  // MCP clients give up at 60 s.
+  // Below the 60 s after which MCP clients give up.
   approvalWaitMs: 45_000,
-  // The most that a tool can declare.
+  // The maximum that a tool can declare.
   viewBytes: MAX_INLINE_RESULT_BYTES,
   quarantine: DEFAULT_VIOLATION_WINDOW,
   checkpoints: { everyRecords: 1000, everyMs: 60_000 },
   retention: { maxAgeMs: 14 * 24 * 3_600_000, maxBytes: 5 * 1024 ** 3 },
-  // Nothing goes unless somebody asks for it.
+  // Retention does not run by default.
   retentionEveryMs: 0,
 };
 
-/** An install of many packages is some hundreds. */
+/** Maximum number of requests by the programs of one call; installing many packages takes some hundreds. */
 const PROGRAM_REQUESTS = 10_000;
 
-/** Whether the kernel takes calls. */
+/** Shared flag that stops the kernel from accepting calls. */
 export interface KernelLifecycle {
   closing: boolean;
 }
 
-/** Makes the engines from the ports and ties them together. */
+/** Creates the kernel's parts from the ports and connects them. */
 export async function assembleParts(
   options: KernelOptions,
   gate: KernelLifecycle,
@@ -195,14 +195,14 @@ export async function assembleParts(
   return { parts, settings };
 }
 
-/** An operator's log that fails must not fail a call. */
+/** Wraps the operator's logger: hides secrets, and ignores errors, because a failing logger must not fail a call. */
 function createSafeLogger(log: Logger | undefined, secrets: KnownSecrets): Logger {
   if (log === undefined) return () => undefined;
   return (level, message, fields) => {
     try {
       log(level, redactText(message, secrets.all), hideInFields(fields, secrets));
     } catch {
-      // There is nobody left to tell.
+      // The logger itself has failed, so the error cannot be reported.
     }
   };
 }

@@ -1,7 +1,7 @@
-/** Programs that come with Narthex, for tools to run in their sandboxes. */
+/** Programs that are shipped with Narthex, for tools to run in their sandboxes. */
 export type BundledProgram = "ripgrep" | "node";
 
-/** Where each is inside; where it lies outside is the driver's to know. */
+/** Path of each program inside the sandbox; the driver knows its path on the host. */
 export const BUNDLED_PATHS: Readonly<Record<BundledProgram, string>> = {
   ripgrep: "/opt/ripgrep/bin/rg",
   node: "/opt/node/bin/node",

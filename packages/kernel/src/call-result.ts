@@ -1,21 +1,21 @@
 import type { ToolResponse, Violation } from "@narthex/contracts";
 import type { Effect, ToolOutput } from "./tool/tool.ts";
 
-/** A call as its caller in this process sees it; `status` says which of the three it is. */
+/** Result of a call made in this process; `status` tells which of the three types it is. */
 export type CallResult<Value = ToolOutput | undefined> = CallSucceeded<Value> | CallDenied | CallFailed;
 
 export interface CallSucceeded<Value = ToolOutput | undefined> extends CallFacts {
   readonly status: "success";
   /**
-   * What the tool answered, redacted; of a stream its first megabyte. Of an answer that was given before it is undefined if
-   * it is larger than 1 MB.
+   * The tool's output, redacted; for a stream its first megabyte. Undefined for a stored response if it is larger than
+   * 1 MB.
    */
   readonly value: Value;
-  /** The text that a model is shown. */
+  /** The text shown to a model. */
   readonly message: string;
-  /** This answer was given before, to the same request id or dedupe key. */
+  /** This is the stored response of an earlier call with the same request id or dedupe key. */
   readonly isRepeated: boolean;
-  /** Of the whole result, in bytes. */
+  /** Size of the whole result in bytes. */
   readonly size: number;
   readonly code?: undefined;
   readonly rule?: undefined;
@@ -23,9 +23,9 @@ export interface CallSucceeded<Value = ToolOutput | undefined> extends CallFacts
 
 export interface CallDenied extends CallFacts {
   readonly status: "denied";
-  /** Such as POLICY_DENIED: docs/formats/codes.md. */
+  /** An error code such as POLICY_DENIED: docs/formats/codes.md. */
   readonly code: string;
-  /** The id of a policy's rule, or `kernel:` with the stage that denied it. */
+  /** Id of the policy rule that denied the call, or `kernel:` with the stage that denied it. */
   readonly rule: string;
   readonly message: string;
   readonly value?: undefined;
@@ -35,26 +35,26 @@ export interface CallFailed extends CallFacts {
   readonly status: "error";
   readonly code: string;
   readonly message: string;
-  /** Everything that is wrong with the input, or with the output. */
+  /** Every problem with the input or with the output. */
   readonly violations: readonly Violation[];
-  /** The same call may be made again: nothing was done. */
+  /** The same call may be made again: it had no effects. */
   readonly isRetryable: boolean;
-  /** 0, or how long to wait before that. */
+  /** How long to wait before a retry; may be 0. */
   readonly retryAfterMs: number;
-  /** Something may have changed. */
+  /** The call may have changed something. */
   readonly hasPossibleEffects: boolean;
-  /** Of the question that waits for a person; empty if none does. */
+  /** Id of the approval request that is pending; empty if none exists. */
   readonly approvalId: string;
   readonly rule?: undefined;
   readonly value?: undefined;
 }
 
-/** What is known of every call. */
+/** Facts that every call result has. */
 export interface CallFacts {
   readonly requestId: string;
-  /** The answer as it goes over the wire. */
+  /** The response as it is sent over the wire. */
   readonly response: ToolResponse;
-  /** What the tool returned, after redaction. Undefined unless it ran in this very call. */
+  /** The tool's output after redaction. Undefined unless the tool ran in this call. */
   readonly raw: ToolOutput | undefined;
   /** Up to 1 MB; larger results are in the content store under `hash`. */
   readonly normalised: Uint8Array | undefined;

@@ -1,17 +1,17 @@
 import type { Violation } from "@narthex/contracts";
 import { findUnknownOptions, refuseOptions, requireObject } from "./refuse-unknown-options.ts";
 
-/** What an option must be; with a question mark it can be left out. */
+/** Type of an option; a trailing question mark makes it optional. */
 export type OptionKind = Kind | `${Kind}?`;
 
-/** Each of a type's fields with what it must be. */
+/** The required type of each field. */
 export type OptionKinds<T> = Readonly<Record<keyof T, OptionKind | readonly string[]>>;
 
 const KINDS = {
   any: { fits: () => true, message: "must be given" },
   text: { fits: (value: unknown) => typeof value === "string", message: "must be text" },
   flag: { fits: (value: unknown) => typeof value === "boolean", message: "must be true or false" },
-  /** Of milliseconds, bytes, records. Without a limit: infinity. */
+  /** A number of milliseconds, bytes or records; infinity means no limit. */
   amount: { fits: (value: unknown) => typeof value === "number" && value >= 0, message: "must be a number from 0 on" },
   bytes: { fits: (value: unknown) => value instanceof Uint8Array, message: "must be bytes" },
   list: { fits: (value: unknown) => Array.isArray(value), message: "must be a list" },
@@ -25,7 +25,7 @@ const KINDS = {
 } as const;
 type Kind = keyof typeof KINDS;
 
-/** One option with what it must be. */
+/** The check of one option. */
 interface Rule {
   readonly field: string;
   readonly message: string;
@@ -34,19 +34,19 @@ interface Rule {
 
 interface Rules {
   readonly rules: ReadonlyMap<string, Rule>;
-  /** Those that cannot be left out. */
+  /** The options that are not optional. */
   readonly required: readonly Rule[];
 }
 
-/** Made once of each table: some are asked about every call. */
+/** Cached per table, because some tables are used in every call. */
 const rulesOf = new WeakMap<object, Rules>();
 
 /**
- * Throws INVALID_INPUT with every option that nobody knows, is missing or is of another type. A list of words in the
- * place of a kind says which words it may be.
+ * Throws INVALID_INPUT with every option that is unknown, missing or of another type. A list of words instead of a kind
+ * names the allowed values.
  *
- * SECURITY: for whatever would be done if an option is not understood: what is not `deny` is no yes, and a `dryRun` that
- * is misspelt does not erase.
+ * SECURITY: an option that is not understood must never change what happens: a decision other than `deny` is not an
+ * approval, and a misspelt `dryRun` does not erase.
  */
 export function checkOptions<T extends object>(options: T, kinds: OptionKinds<T>, what: string): void {
   const given = requireObject(options, what);
@@ -80,7 +80,7 @@ function ruleOf(kind: OptionKind | readonly string[]): Omit<Rule, "field"> {
     return { message: `must be one of ${kind.join(", ")}`, fits: (value) => words.includes(value) };
   }
   const canBeLeftOut = kind.endsWith("?");
-  // What is left without its question mark is one of the kinds.
+  // Without its question mark the text is one of the kinds.
   const { fits, message } = KINDS[(canBeLeftOut ? kind.slice(0, -1) : kind) as Kind];
   return { message, fits: (value) => (value === undefined ? canBeLeftOut : fits(value)) };
 }

@@ -1,12 +1,14 @@
 import type { KernelLifecycle } from "./assemble-parts.ts";
 import type { KernelParts } from "./kernel-parts.ts";
 
-/** How often a closing kernel looks whether its calls are done. */
+/** How often a closing kernel checks whether its calls have ended. */
 const POLL_MS = 20;
-/** How long cancelled calls get to be recorded. */
+/** How long to wait until cancelled calls are recorded. */
 const CANCEL_MS = 2000;
 
-/** Takes no new calls, lets running ones finish, cancels those that do not, signs for them all, and closes the store. */
+/**
+ * Rejects new calls, lets running ones finish, cancels those that do not, signs a last checkpoint and closes the store.
+ */
 export async function closeKernel(graceMs: number, gate: KernelLifecycle, parts: KernelParts): Promise<void> {
   gate.closing = true;
   await drained(parts, graceMs);

@@ -1,39 +1,42 @@
 import type { NetworkCapability } from "./capability/capability.ts";
 
 /**
- * The one way out of this machine, for requests of the kernel's own process and of sandboxed programs alike.
+ * The only way to send network requests, for the kernel's own process and for sandboxed programs alike.
  *
- * SECURITY: behind this port there is no way to ask a host that the pass does not name, to dial an address that was not
- * judged, or to follow a redirect that was not decided on. What a tool hands over is what it wants; the pass is what it
- * may.
+ * SECURITY: behind this port no request can reach a host that the grant does not name, an address that was not checked,
+ * or the target of a redirect that was not decided on. A tool only states what it wants to send; the grant limits what
+ * it may send.
  */
 export interface EgressGate {
-  /** For requests of one call. Connections are kept within it, and closed with it. */
+  /** Opens a client for the requests of one call. It has connections of its own, which are closed with it. */
   open(pass: EgressGrant): EgressClient;
-  /** The same for a sandboxed program: a socket to hand into its sandbox, and what to say there. */
+  /** Opens a proxy for a sandboxed program: a socket to pass into its sandbox, and the credential for it. */
   openProxy(pass: EgressGrant): Promise<EgressProxy>;
   close(): Promise<void>;
 }
 
-/** Who is told of what leaves, and who pays for it. */
+/** Receives events of requests and charges their bytes. */
 export interface EgressAccounting {
-  /** Told of each request that left and of each that was refused, when it has ended. */
+  /** Called when a request has ended, whether it was sent or refused. */
   onEvent(event: EgressEvent): void;
-  /** Takes from the budget, before the bytes are handed on. Throws RESOURCE_EXCEEDED. */
+  /** Charges the budget before the bytes are passed on. Throws RESOURCE_EXCEEDED. */
   charge(bytes: number): void;
 }
 
-/** What one call may send, and who is told of it. */
+/** The requests that one call may send, and the accounting for them. */
 export interface EgressGrant extends EgressAccounting {
-  /** Throws unless the call may ask this host. Asked before every request, and before every hop of a redirect. */
+  /**
+   * Throws unless the call may send requests to this host. Called before every request, and before every hop of a
+   * redirect.
+   */
   admit(target: EgressTarget): void;
   /**
-   * Whether this very address and port are granted, for those that a name alone never reaches, and to send there if that
-   * is what is wanted.
+   * Whether exactly this address and port are granted, including the right to send if `sends` is set. Required for
+   * addresses that are not public, which a grant of a host name never covers.
    */
   isGranted(address: string, port: number, sends: boolean): boolean;
   readonly bounds: EgressBounds;
-  /** What the gate adds to requests that name no secret themselves: those of programs. */
+  /** Credentials that the gate adds to requests of programs, which cannot name a secret themselves. */
   readonly credentials: readonly EgressCredential[];
 }
 
@@ -41,29 +44,32 @@ export interface EgressTarget {
   /** In canonical form: a name, or an address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** More than GET and HEAD without a body; what a tunnel carries is not seen, so it sends. */
+  /**
+   * True unless the request is a GET or HEAD without a body. The content of a tunnel is not visible, so a tunnel counts
+   * as sending.
+   */
   readonly sends: boolean;
 }
 
 export interface EgressBounds {
   readonly maxRequests: number;
-  /** Sent and received, as they went over the wire. */
+  /** Bytes sent and received over the wire. */
   readonly maxBytes: number;
-  /** Of one answer, after it was unpacked. */
+  /** Size of one response body after decompression. */
   readonly maxBodyBytes: number;
 }
 
-/** How long each phase of a request may take; the whole ends with its call. */
+/** Time limits of each phase of a request; the whole request ends with its call. */
 export interface EgressTimes {
   readonly resolveMs: number;
   readonly connectMs: number;
-  /** From the request to the answer's headers. */
+  /** From the request to the headers of the response. */
   readonly headersMs: number;
-  /** Between two pieces of a body. */
+  /** Between two chunks of a body. */
   readonly idleMs: number;
 }
 
-/** Put into requests to these hosts, in the place of whatever the header held. */
+/** A header that the gate sets in requests to these hosts, replacing any value it had. */
 export interface EgressCredential {
   readonly hosts: NetworkCapability["hosts"];
   readonly header: string;
@@ -71,21 +77,21 @@ export interface EgressCredential {
 }
 
 /**
- * A header's value that only the gate knows.
+ * A header value that only the gate knows.
  *
- * SECURITY: the secret's own list of hosts says where it may go, whatever anyone asks for; on to another origin it is
- * not taken.
+ * SECURITY: the secret's own list of hosts limits where it is sent, whatever the request says; it is not sent on to
+ * another origin.
  */
 export interface SecretValue {
   readonly secret: string;
-  /** Put before it: `Bearer `. */
+  /** Text before the secret: `Bearer `. */
   readonly prefix?: string;
-  /** The value is `Basic` with this name and the secret as its password. */
+  /** If set, the value is `Basic` with this user name and the secret as its password. */
   readonly basicUser?: string;
 }
 
 export interface EgressClient {
-  /** Throws NETWORK_BLOCKED for what is refused, UPSTREAM_ERROR, TIMEOUT or RESOURCE_EXCEEDED for what failed. */
+  /** Throws NETWORK_BLOCKED if the request is refused, and UPSTREAM_ERROR, TIMEOUT or RESOURCE_EXCEEDED if it fails. */
   request(request: OutgoingRequest, signal: AbortSignal): Promise<IncomingResponse>;
   close(): Promise<void>;
 }
@@ -98,28 +104,28 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers?: readonly (readonly [name: string, value: string | SecretValue])[];
   readonly body?: Uint8Array;
-  /** Redirects are followed, each decided on anew, unless this says otherwise. */
+  /** Whether redirects are followed, with a new decision for each (the default), or returned. */
   readonly redirect?: "follow" | "return";
-  /** Less than the pass allows. */
+  /** A lower limit than that of the grant. */
   readonly maxBodyBytes?: number;
-  /** How long the answer may be silent, before it begins and within it; as the gate has it by default. */
+  /** Maximum time without data, before the response begins and within it; by default that of the gate. */
   readonly silenceMs?: number;
 }
 
 export interface IncomingResponse {
   readonly status: number;
-  /** Names in lower case, in the order they came. */
+  /** Names in lower case, in the order received. */
   readonly headers: HeaderList;
-  /** Where it came from in the end. */
+  /** URL after all redirects. */
   readonly url: string;
-  /** Unpacked. To be read to its end or given up by ending the iteration. */
+  /** The decompressed body. Must be read to its end, or abandoned by ending the iteration. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 export interface EgressProxy {
   /** A unix socket on the host, alone in its directory. */
   readonly socketPath: string;
-  /** `name:password`, of this call only. */
+  /** `name:password`, valid for this call only. */
   readonly credential: string;
   close(): Promise<void>;
 }
@@ -135,19 +141,19 @@ export type AddressClass =
   | "unspecified"
   | "reserved";
 
-/** One request as the ledger has it. */
+/** One request as recorded in the ledger. */
 export interface EgressEvent {
   readonly host: string;
   readonly port: number;
-  /** CONNECT for a tunnel, whose methods nobody sees. */
+  /** CONNECT for a tunnel, whose methods are not visible. */
   readonly method: string;
-  /** Of the address that was dialled, or refused; undefined if it did not come to one. */
+  /** Class of the address that was dialled or refused; undefined if no address was determined. */
   readonly addressClass: AddressClass | undefined;
   readonly sentBytes: number;
   readonly receivedBytes: number;
   readonly status: number | undefined;
-  /** Why it was refused; undefined for one that was not. */
+  /** Why the request was refused; undefined if it was not. */
   readonly refused: string | undefined;
-  /** It was sent, is not one that only reads, and the server did not answer that it has not begun. */
+  /** The request was sent, is not read-only, and the server did not state that processing had not begun. */
   readonly mayHaveEffect: boolean;
 }

@@ -5,14 +5,14 @@ import type { ToolDeclaration } from "./tool/tool.ts";
 
 const LEVELS = ["L0", "L1", "L2"];
 
-/** What this host enforces, found out and recorded once. */
+/** What this host enforces, examined and recorded once. */
 export interface ExaminedHost {
-  /** Undefined until it was examined. */
+  /** Undefined until the host is examined. */
   readonly level: string | undefined;
-  /** JSON text; empty until it was examined. */
+  /** JSON text; empty until the host is examined. */
   readonly envelope: string;
   examine(): Promise<string>;
-  /** Ready, as long as nothing is known to the contrary. */
+  /** Ready, unless the examination found otherwise. */
   stateOf(tool: ToolDeclaration): ToolReadiness;
 }
 
@@ -51,7 +51,10 @@ export function createExaminedHost(
   };
 }
 
-/** Levels go from the strongest to none. What began without one has nothing to lose. */
+/**
+ * Whether `level` is weaker than `than`; the levels are ordered from the strongest to none. False if `than` is no
+ * level, because then there is nothing to lose.
+ */
 export function isWeakerLevel(level: string, than: string): boolean {
   return LEVELS.indexOf(level) > LEVELS.indexOf(than) && LEVELS.includes(than);
 }

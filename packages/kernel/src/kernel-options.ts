@@ -27,81 +27,87 @@ import type { Vault } from "./vault.ts";
 import type { WasmRunner } from "./wasm/wasm-runner.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
 
-/** What a kernel is made from. */
+/** Everything needed to create a kernel. */
 export interface KernelOptions {
   readonly store: Store;
   readonly contentStore: ContentStore;
   readonly clock: Clock;
   readonly random: Random;
   readonly policy: Policy;
-  /** Where the policy is read again from; without it, it stays as it was given. */
+  /** Source from which the policy is reloaded; if absent, the policy never changes. */
   readonly policySource?: PolicySource | undefined;
-  /** Whether what rules refuse is carried out; `enforce` by default. */
+  /** Whether calls that rules refuse are blocked; `enforce` by default. */
   readonly policyMode?: PolicyMode;
   readonly tools: readonly Tool[];
-  /** Says from the start on which tools are not any more what was registered: they are quarantined. */
+  /**
+   * Calls `report` for each tool whose definition no longer matches the registered one, from the start on: such tools
+   * are quarantined.
+   */
   watchTools?(report: (change: ToolChange) => void): void;
-  /** Without it, tools that work on files cannot run. */
+  /** If absent, tools that work on files cannot run. */
   readonly files?: WorkspaceFiles | undefined;
-  /** Without it, tools that run programs cannot run. */
+  /** If absent, tools that run programs cannot run. */
   readonly programs?: SandboxedPrograms | undefined;
-  /** Without it, there are no shell commands. */
+  /** If absent, there are no shell commands. */
   readonly shells?: SessionShells | undefined;
-  /** Without it, nothing can be copied out of a vault. */
+  /** If absent, nothing can be copied out of a vault. */
   readonly vault?: Vault | undefined;
-  /** Without it, nothing leaves the machine. */
+  /** If absent, no network requests are possible. */
   readonly egress?: EgressGate | undefined;
-  /** What the gate adds to requests of programs, by tool: no program holds a credential. */
+  /** Credentials that the gate adds to requests of programs, by tool: no program holds a credential. */
   readonly egressCredentials?: ReadonlyMap<string, readonly EgressCredential[]>;
-  /** Secrets that the gate holds: what inputs can name. */
+  /** Names of secrets that the gate holds and that inputs can refer to. */
   readonly secretNames?: ReadonlySet<string>;
-  /** Take secrets out of whatever any tool answers, and out of everything that is stored. */
+  /** Remove secrets from the output of every tool, and from everything that is stored. */
   readonly redactors?: readonly Redactor[];
-  /** 32 bytes that only this home's kernels know: what redacted inputs are told apart by. Random by default. */
+  /** 32 bytes that only this home's kernels know, used to tell redacted inputs apart. Random by default. */
   readonly redactionKey?: Uint8Array;
-  /** Without it, no page of the web can be read. */
+  /** If absent, no web page can be read. */
   readonly pages?: PageReader | undefined;
-  /** Without it, no module can run. */
+  /** If absent, no module can run. */
   readonly wasm?: WasmRunner | undefined;
   readonly approver?: Approver | undefined;
-  /** Without it, nobody can answer by a rule. */
+  /** If absent, approvals cannot be given as rules. */
   readonly rules?: PolicyRules | undefined;
   readonly observer?: Observer | undefined;
   readonly logger?: Logger | undefined;
-  /** Paths in a workspace that only a rule for `write_protected` lets an agent change. */
+  /** Paths in a workspace that an agent may change only if a rule for `write_protected` permits it. */
   readonly protectedPaths?: readonly string[];
-  /** Without it, paths are protected by their names alone. */
+  /** If absent, paths are protected by their names alone. */
   readonly trustedPaths?: TrustedPaths | undefined;
-  /** Paths in a workspace whose readers carry the label `secret` from then on. */
+  /** Paths in a workspace that give their readers the label `secret`. */
   readonly secretPaths?: readonly string[];
-  /** What a person types to run the command line, in messages that ask for it; `narthex` by default. */
+  /** The command a person types to run the CLI, used in messages; `narthex` by default. */
   readonly commandName?: string;
-  /** The version that KernelStarted names. */
+  /** The version recorded in KernelStarted. */
   readonly version: string;
-  /** Finds out, once, what this host enforces: before the first session, or call that rests on it. */
+  /** Examines once what this host enforces: before the first session, or before the first call that depends on it. */
   examineHost?(): Promise<HostExamination>;
-  /** Looks at a workspace on this machine: its real path, or a WORKSPACE_REFUSED. */
+  /** Resolves a workspace on this machine to its real path. Throws WORKSPACE_REFUSED. */
   resolveWorkspace?(workspace: string): Promise<string>;
-  /** Makes a workspace one that tools can change, if somebody asks for it: true if it had to. A WORKSPACE_REFUSED says why not. */
+  /**
+   * Makes a workspace writable for tools, for a session that requests it; true if anything had to be changed. Throws
+   * WORKSPACE_REFUSED with the reason.
+   */
   adoptWorkspace?(workspace: string): Promise<boolean>;
-  /** Copies all that this kernel keeps, while it is in use. */
+  /** Copies everything that this kernel stores, while it is in use. */
   copyHome?(copying: HomeCopyOptions): Promise<HomeCopy>;
-  /** Called once, if the store fails: the kernel has stopped. */
+  /** Called once if the store fails: the kernel has stopped. */
   onFailure?(failure: Error): void;
-  /** Where the Merkle log of the ledger is kept. Without it nothing is signed. */
+  /** Storage of the ledger's merkle tree. If absent, no checkpoints are signed. */
   readonly merkle?: MerklePorts | undefined;
   readonly settings?: Partial<KernelSettings>;
 }
 
-/** A tool whose definition is another one now. */
+/** A tool whose definition has changed. */
 export interface ToolChange {
   readonly name: string;
   readonly version: string;
-  /** Of the definition that was found instead; empty if there is none. */
+  /** Hash of the definition that was found instead; empty if none exists. */
   readonly foundHash: Uint8Array;
 }
 
-/** `observe`: decisions are made and recorded, and what rules refuse goes on all the same. */
+/** `observe`: decisions are made and recorded, but calls that rules refuse are carried out. */
 export type PolicyMode = "enforce" | "observe";
 
 /** What a host enforces. */
@@ -109,32 +115,35 @@ export interface HostExamination {
   readonly level: string;
   /** JSON text. */
   readonly envelope: string;
-  /** Whether a tool can run safely here. Without it, all can. */
+  /** Whether a tool can run safely on this host. If absent, all tools can. */
   stateOf?(tool: ToolDeclaration): ToolReadiness;
 }
 
-/** Whether a tool can run; where it cannot, or only in part, why, and what to do. */
+/** Whether a tool can run; if it cannot, or only in part, why, and what to do. */
 export interface ToolReadiness {
   readonly state: "ready" | "degraded" | "disabled";
-  /** Empty if it is ready. */
+  /** Empty if the tool is ready. */
   readonly reason: string;
 }
 
 export interface KernelSettings {
   readonly budgets: BudgetLimits;
-  /** What one session may store with all that are split off it, whatever their leases say. */
+  /**
+   * Maximum number of bytes that one session and all its child sessions may store together, whatever their leases
+   * allow.
+   */
   readonly maxStoredBytes: number;
-  /** Hosts that sessions may ask which are opened without rights of their own. */
+  /** Hosts that sessions opened without explicit rights may send requests to. */
   readonly hosts: readonly HostPattern[];
   readonly sessionTtlMs: number;
   readonly approvalExpiryMs: number;
   readonly approvalWaitMs: number;
-  /** At most so much of a result is shown to a model, whatever its tool declares. */
+  /** Maximum part of a result shown to a model, whatever its tool declares. */
   readonly viewBytes: number;
-  /** So many containment violations within so long a time quarantine a session. */
+  /** Number of containment violations within a period that quarantine a session. */
   readonly quarantine: ViolationWindowOptions;
   readonly checkpoints: CheckpointSettings;
   readonly retention: Retention;
-  /** How often what nobody needs is erased; 0 is never. */
+  /** Interval between retention rounds; 0 means never. */
   readonly retentionEveryMs: number;
 }

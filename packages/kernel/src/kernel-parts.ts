@@ -39,17 +39,17 @@ import type { ViolationWindowOptions } from "./session/violation-window.ts";
 import type { ToolDeclaration } from "./tool/tool.ts";
 import type { WasmRunner } from "./wasm/wasm-runner.ts";
 
-/** Everything the stages of a call use. */
+/** The parts that the stages of a call use. */
 export interface KernelParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: Store;
   readonly contentStore: TrackedContentStore;
-  /** The same files, for texts of rules and tools: those are not searched for secrets. */
+  /** The same files, for the texts of rules and tools, which are not searched for secrets. */
   readonly publicStore: TrackedContentStore;
-  /** What records still to come may name. */
+  /** Content that future records may reference. */
   readonly contentUses: ContentUses;
-  /** Whoever erases has it alone; whoever needs the ledger to stand still shares it. */
+  /** Held exclusively by an erasure, and shared by work that needs the ledger to stay unchanged. */
   readonly erasureLock: ReadWriteLock;
   readonly policy: ReloadablePolicy;
   readonly policySource: PolicySource | undefined;
@@ -58,7 +58,7 @@ export interface KernelParts {
   readonly logger: Logger;
   readonly ledger: Ledger;
   readonly refusals: Refusals;
-  /** Undefined where nothing is signed. */
+  /** Undefined if no checkpoints are signed. */
   readonly checkpoints: Checkpoints | undefined;
   readonly registry: Registry;
   readonly sessions: SessionTable;
@@ -73,53 +73,53 @@ export interface KernelParts {
   readonly isDescendant: DescendantCheck;
   readonly artifacts: Artifacts;
   readonly workspaceLabels: WorkspaceLabels;
-  /** Undefined where nothing can be contained. */
+  /** Undefined if no sandbox is available. */
   readonly files: WorkspaceFiles | undefined;
   readonly programs: SandboxedPrograms | undefined;
   readonly shells: SessionShells | undefined;
   readonly vault: Vault | undefined;
   readonly egress: EgressGate | undefined;
-  /** What the gate adds to requests of these tools' programs. */
+  /** Credentials that the gate adds to requests of programs, by tool. */
   readonly egressCredentials: ReadonlyMap<string, readonly EgressCredential[]>;
-  /** How many requests the programs of one call may make. */
+  /** Maximum number of requests by the programs of one call. */
   readonly programRequests: number;
   readonly pages: PageReader | undefined;
   readonly wasm: WasmRunner | undefined;
   readonly secretNames: ReadonlySet<string>;
-  /** What must not be stored in clear. */
+  /** Secrets that must not be stored in clear text. */
   readonly secrets: KnownSecrets;
-  /** Content that is stored by its hash at most. */
+  /** Content in memory that is recorded by its hash only. */
   readonly heldContent: HeldContent;
   readonly placedFiles: PlacedFiles;
   readonly learnPlaced: LearnPlacedFiles;
   readonly isProtected: ProtectedPaths;
-  /** What a person types to run the command line. */
+  /** The command a person types to run the CLI. */
   readonly commandName: string;
-  /** Undefined where only names are protected. */
+  /** Undefined if paths are protected by their names only. */
   readonly trustedPaths: TrustedPaths | undefined;
   readonly isSecret: SecretPaths;
   readonly host: ExaminedHost;
-  /** Undefined where nobody can hand a workspace over. */
+  /** Undefined if workspaces cannot be made writable. */
   readonly adoptWorkspace: ((workspace: string) => Promise<boolean>) | undefined;
-  /** Whether a rule lets the programs of this call change what is protected, without anyone being asked. */
+  /** Whether a rule lets the programs of this call change protected paths without an approval. */
   mayChangeProtected(call: DecidedCall, kernel: KernelParts): boolean;
-  /** Throws unless the call may also do this. */
+  /** Decides on a call again with additional capabilities. Throws if it is refused. */
   redecide(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): void;
-  /** Why the call may not ask this host besides; undefined if it may. */
+  /** Decides whether a call may also send requests to this host. Returns the reason if not, otherwise undefined. */
   decideHost(call: PermittedCall, right: NetworkCapability, kernel: KernelParts): string | undefined;
-  /** Intents that a person is settling right now, by key. */
+  /** Keys of intents that a person is settling right now. */
   readonly settlingIntents: Set<string>;
   readonly counters: Counters;
-  /** How much of a tool's result a model is shown. */
+  /** Maximum part of a tool's result shown to a model. */
   viewBytesOf(tool: ToolDeclaration): number;
   readonly quarantine: ViolationWindowOptions;
-  /** True once no new calls are taken. */
+  /** True once new calls are rejected. */
   closing(): boolean;
 }
 
 export interface Counters {
-  /** Results that came after their call was answered, and were dropped. */
+  /** Results that arrived after their call had its response, and were dropped. */
   lateResults: number;
-  /** Calls and puts under way: a closing kernel waits for them. */
+  /** Number of calls and content uploads in progress; a closing kernel waits for them. */
   running: number;
 }

@@ -1,4 +1,4 @@
-/** What doors and embedders may ask of a kernel. `createKernel` makes one from ports. */
+/** The interface of the kernel for doors and embedders. `createKernel` creates one from ports. */
 
 import type { JsonValue, ToolRequest, ToolResponse, Violation } from "@narthex/contracts";
 import type {
@@ -31,11 +31,14 @@ import type { ToolDeclaration } from "./tool/tool.ts";
 export type * from "./call-result.ts";
 
 export interface Kernel {
-  /** Records that the kernel started; else its first record of anything does. For kernels that open doors. */
+  /** Examines the host and records the kernel's start, for kernels that open doors; others record it with their first. */
   announce(): Promise<void>;
-  /** Runs one request to its one answer. Never rejects. */
+  /** Runs one request and returns its one response. Never rejects. */
   call(call: WireCall): Promise<ToolResponse>;
-  /** The same by name and JSON value, for code in this process; the result carries what the wire leaves out. */
+  /**
+   * Runs a call given by name and JSON value, for code in this process; the result includes facts that are not sent
+   * over the wire.
+   */
   callInProcess(call: InProcessCall): Promise<CallResult>;
 
   openSession(options: OpenSessionOptions): Promise<{ readonly session: SessionFacts; readonly token: string }>;
@@ -43,147 +46,163 @@ export interface Kernel {
   getSession(sessionId: string): Promise<SessionFacts | undefined>;
   listSessions(options: { readonly all: boolean; readonly limit: number }): Promise<SessionFacts[]>;
   /**
-   * Splits a narrower lease off a session's own, for a session of its own, and sets its budget aside. Throws LEASE_INVALID
-   * with everything in which it would reach beyond its parent.
+   * Delegates a narrower child lease to a new session, and reserves its budget. Throws LEASE_INVALID with everything in
+   * which the child would exceed its parent.
    */
   delegateLease(delegation: Delegation): Promise<{ readonly session: SessionFacts; readonly token: string }>;
   /**
-   * Ends a lease that was split off a session's own, at any depth, and all below it. Throws LEASE_NOT_FOUND for one that
-   * is over or was not split off it.
+   * Ends a child lease of a session's own lease, at any depth, and all leases below it. Throws LEASE_NOT_FOUND if the
+   * lease has ended or is not a child of the session's lease.
    */
   releaseLease(release: LeaseRelease): Promise<ReleasedLease>;
-  /** Throws LEASE_NOT_FOUND. */
+  /** Returns the facts of a lease. Throws LEASE_NOT_FOUND. */
   getLease(leaseId: string): Promise<LeaseFacts>;
-  /** Revokes a lease and every lease below it, and cancels what runs under them. Throws LEASE_NOT_FOUND. */
+  /** Revokes a lease and every lease below it, and cancels the calls that run under them. Throws LEASE_NOT_FOUND. */
   revokeLease(revocation: Revocation): Promise<RevokedLeases>;
-  /** The session a token belongs to, or a KernelError with a SESSION_* code. */
+  /** Returns the session of a token. Throws a KernelError with a SESSION_* code. */
   authenticate(token: string): Promise<SessionFacts>;
 
-  /** Finds out what this host enforces, once, and records it. */
+  /** Examines once what this host enforces, and records it. */
   examineHost(): Promise<HostFacts>;
 
-  /** Workspaces in which no program is started, because protected paths could not be put back. */
+  /** Workspaces in which no program is started, because protected paths could not be restored. */
   unsafeWorkspaces(): readonly UnsafeWorkspace[];
 
-  /** Every registered tool; with a session, those its lease and policy could permit. */
+  /** Lists every registered tool; with a session, those that its lease and policy could permit. */
   listTools(options: { readonly sessionId?: string; readonly allVersions: boolean }): ToolFacts[];
   /**
-   * Registers a tool while the kernel runs: for sessions that are opened from then on, and for leases that name it. Throws
-   * INVALID_DECLARATION, ALREADY_REGISTERED for a name that is taken, or POLICY_INVALID; nothing is changed then.
+   * Registers a tool while the kernel runs: for sessions opened from then on, and for leases that name it. Throws
+   * INVALID_DECLARATION, ALREADY_REGISTERED if the name is taken, or POLICY_INVALID; nothing changes in these cases.
    */
   registerTool(registration: ToolRegistration): Promise<ToolFacts>;
   /**
-   * Takes back a tool that was registered while the kernel runs, with its rules: calls that run finish, later ones are
-   * TOOL_NOT_FOUND. Throws TOOL_NOT_FOUND, or POLICY_INVALID where other rules name it; nothing is changed then.
+   * Unregisters a tool that was registered while the kernel runs, with its rules: running calls finish, later ones get
+   * TOOL_NOT_FOUND. Throws TOOL_NOT_FOUND, or POLICY_INVALID if other rules refer to it; nothing changes in these
+   * cases.
    */
   unregisterTool(name: string): Promise<void>;
 
   /** Throws a KernelError: CONTENT_NOT_FOUND, INVALID_INPUT on a wrong hash, BUDGET_EXCEEDED, SESSION_*. */
   putContent(put: ContentPut): Promise<ContentReceipt>;
   getContent(sessionId: string, hash: Uint8Array, offset: number, limit: number): Promise<ContentReading>;
-  /** Lets a session that was delegated to name content that its ancestor can name. Throws as `getContent` does. */
+  /** Lets a child session name content that its ancestor can name. Throws as `getContent` does. */
   grantContent(grant: ContentGrant): Promise<ContentReceipt>;
-  /** For an administrator: any content, by hash. */
+  /** For administrators: finds any content by its hash. */
   statContent(hash: Uint8Array): Promise<ContentStatus | undefined>;
   readAnyContent(hash: Uint8Array, offset: number, limit: number): Promise<ContentReading>;
 
   /**
-   * Erases content for good, for an administrator. Throws CONTENT_NOT_FOUND, or CONTENT_IN_USE for what calls, questions or
-   * open sessions still need.
+   * Erases content permanently, for an administrator. Throws CONTENT_NOT_FOUND, or CONTENT_IN_USE if calls, approval
+   * requests or open sessions still need it.
    */
   erase(erasure: Erasure): Promise<ErasureReport>;
-  /** Erases what no artifact and no open session needs, by the retention in force or by narrower limits. */
+  /** Erases content that no artifact and no open session needs, by the configured retention or by other limits. */
   collect(collection: CollectionRequest): Promise<CollectionReport>;
-  /** Copies the home while it is in use, and verifies the copy. Throws where this kernel has no home. */
+  /** Copies the home while it is in use, and verifies the copy. Throws if this kernel has no home. */
   backUp(copying: HomeCopyOptions): Promise<HomeCopy>;
-  /** For whoever reads the ledger as one: nothing is erased meanwhile. */
+  /** Runs work that reads the ledger as a whole; nothing is erased until it ends. */
   withErasurePaused<T>(work: () => Promise<T>): Promise<T>;
 
   readRecord(index: number): Promise<StoredRecord | undefined>;
-  /** The newest record of a call. */
+  /** The newest record with this request id. */
   findCall(sessionId: string, requestId: string): Promise<StoredRecord | undefined>;
   listRecords(query: RecordListQuery): Promise<StoredRecord[]>;
-  /** The number of records so far. */
+  /** Number of durable records. */
   recordCount(): number;
-  /** From `fromIndex` on (or from now), then each new one once it is durable, until the signal aborts. */
+  /**
+   * Yields records from `fromIndex` on (by default from now), then each new one once it is durable, until the signal
+   * aborts.
+   */
   tailRecords(options: TailOptions): AsyncIterable<StoredRecord>;
 
   /**
-   * Signs for the records that no checkpoint covers yet; gives the newest one again if there are none. Throws
-   * LOG_CONTRADICTS, LEDGER_ROLLED_BACK and LOG_KEY_UNUSABLE, and signs nothing then.
+   * Signs a checkpoint for records that none covers yet; returns the newest one if there are no such records. Throws
+   * LOG_CONTRADICTS, LEDGER_ROLLED_BACK and LOG_KEY_UNUSABLE, and signs nothing in these cases.
    */
   signCheckpoint(): Promise<IssuedCheckpoint>;
-  /** The checkpoint of a size; the newest without one. Throws CHECKPOINT_NOT_FOUND. */
+  /** Returns the checkpoint of a size, by default the newest. Throws CHECKPOINT_NOT_FOUND. */
   getCheckpoint(treeSize?: number): Promise<SignedCheckpoint>;
-  /** Hands over to a new signing key. Throws as `signCheckpoint` does. */
+  /** Replaces the signing key. Throws as `signCheckpoint` does. */
   rotateLogKey(options?: { readonly lost: boolean }): Promise<RotatedKey>;
-  /** That a record is in the log, by the checkpoint of this size or the newest. Throws RECORD_NOT_SIGNED. */
+  /** Proves that the checkpoint of a size, by default the newest, covers a record. Throws RECORD_NOT_SIGNED. */
   proveRecord(question: RecordProofRequest): Promise<RecordProof>;
-  /** That a checkpoint (the newest without a size) extends an older one. */
+  /** Proves that a checkpoint (by default the newest) extends an older one. */
   proveConsistency(question: {
     readonly from: number;
     readonly to?: number | undefined;
   }): Promise<CheckpointConsistencyProof>;
 
-  /** The directories whose labels hold on a workspace. Throws WORKSPACE_REFUSED for what is none. */
+  /** Lists the directories whose labels apply to a workspace. Throws WORKSPACE_REFUSED for an invalid workspace. */
   listWorkspaceLabels(workspace: string): Promise<LabelledWorkspace[]>;
-  /** Takes all labels off one of them. Throws WORKSPACE_REFUSED if it has none. */
+  /** Removes all labels from one of these directories. Throws WORKSPACE_REFUSED if it has none. */
   clearWorkspaceLabels(clearing: LabelClearing): Promise<ClearedLabels>;
 
   listIntents(): Promise<IntentFacts[]>;
   settleIntent(settlement: Settlement): Promise<{ readonly recordIndex: number }>;
-  /** Puts back what file tools changed. Throws NOTHING_TO_UNDO, or UNDO_CONFLICT with the paths, and changes nothing. */
+  /**
+   * Reverts changes by file tools. Throws NOTHING_TO_UNDO, or UNDO_CONFLICT with the paths; nothing changes in these
+   * cases.
+   */
   undo(undoing: Undoing): Promise<UndoneCall[]>;
 
-  /** The policy in force, or why there is none. */
+  /** The policy in force, or why none is in force. */
   policyFacts(): PolicyFacts;
-  /** Reads the policy's files again. Throws POLICY_INVALID with every problem and leaves the one before in force. */
+  /**
+   * Reads the policy's files again. Throws POLICY_INVALID with every problem and leaves the previous policy in force.
+   */
   reloadPolicy(by: string): Promise<PolicyReload>;
-  /** Puts the set in force with one file more or less; what else changed in its directory is not read. */
+  /** Activates the current policy set with one file added or removed; other changes in its directory are not read. */
   changePolicy(change: PolicyChange, by: string): Promise<PolicyReload>;
-  /** What would be said of a call if it came now. Runs nothing, spends nothing, records nothing. */
+  /** Explains how a call would be decided now. Runs nothing, spends nothing, records nothing. */
   explainCall(question: ExplainRequest): Promise<CallExplanation>;
-  /** Keeps what was answered about a call that the kernel neither runs nor contains. */
+  /** Records a decision about a call that a client runs itself, outside the kernel. */
   recordHookDecision(decision: HookDecision): Promise<void>;
 
-  /** What people are asked right now, and what they allowed for longer. */
+  /** Lists the pending approval requests and the standing approvals. */
   listApprovals(): ApprovalList;
-  /** Answers a question, durably. Throws APPROVAL_NOT_FOUND for one that is not open: the first answer counts. */
+  /**
+   * Decides on an approval request, durably. Throws APPROVAL_NOT_FOUND if it is not pending: the first decision counts.
+   */
   resolveApproval(resolution: ApprovalResolution): Promise<ResolvedApproval>;
-  /** Records that a client answered by itself. The question stays open. Throws APPROVAL_NOT_FOUND. */
+  /**
+   * Records that a client responded by itself, without a decision by a person. The approval request stays pending.
+   * Throws APPROVAL_NOT_FOUND.
+   */
   declineApproval(decline: ApprovalDecline): Promise<void>;
-  /** Takes back an answer that was given for longer. */
+  /** Revokes a standing approval. */
   revokeApproval(revocation: ApprovalRevocation): Promise<StandingApproval>;
-  /** The list now, and the whole of it again after each change, until the signal aborts. */
+  /** Yields the whole list now and after each change, until the signal aborts. */
   watchApprovals(signal: AbortSignal): AsyncIterable<ApprovalList>;
-  /** Says that people can answer from outside this process; gives the closing of that door. */
+  /**
+   * Announces that people can decide on approval requests from outside this process; returns a function that ends this.
+   */
   openApprovalDoor(): () => void;
-  /** Tells of each session whose lease was revoked or expired; gives the end of it. */
+  /** Calls the listener for each session whose lease was revoked or expired; returns a function that removes it. */
   onLeaseEnded(listener: (sessionId: string) => void): () => void;
 
-  /** A request that never reached a session: counted, and recorded at most once per door, reason and second. */
+  /** Counts a request that never reached a session; recorded at most once per door, reason and second. */
   refuse(refusal: Refusal): void;
 
-  /** True once the kernel takes no new calls. */
+  /** True once the kernel rejects new calls. */
   readonly closing: boolean;
-  /** Refuses new calls, lets running ones finish for `graceMs`, cancels the rest, closes the store. */
+  /** Rejects new calls, lets running ones finish for `graceMs`, cancels the rest, closes the store. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 export interface WireCall {
-  /** Encoded bytes are checked strictly; a message was decoded by the caller and is validated all the same. */
+  /** Encoded bytes are checked strictly; a message that the caller decoded is validated as well. */
   readonly request: Uint8Array | ToolRequest;
-  /** The caller made the message for this call alone and keeps nothing of it: it needs no copy. */
+  /** The caller made the message for this call alone and keeps no reference to it, so it is not copied. */
   readonly isOwned?: boolean;
-  /** framed, connect, grpc, grpc-web, mcp, cli, ... : named in the ledger. */
+  /** Door that the call came through (framed, connect, grpc, grpc-web, mcp, cli, ...), recorded in the ledger. */
   readonly door: string;
-  /** Aborts when the caller has gone. */
+  /** Aborts when the caller has disconnected. */
   readonly signal?: AbortSignal;
-  /** The caller's deadline, kept by the kernel: what is not finished by then ends as TIMEOUT. */
+  /** The caller's deadline, enforced by the kernel: a call that has not finished by then ends as TIMEOUT. */
   readonly timeoutMs?: number;
-  /** Output while the tool runs; awaited, so a slow reader slows the tool. */
+  /** Receives output while the tool runs; awaited, so a slow reader slows the tool. */
   readonly onChunk?: (chunk: Uint8Array) => void | Promise<void>;
-  /** The caller's span, as W3C Trace Context writes it. Only observers read it. */
+  /** The caller's span in W3C Trace Context format. Used by observers only. */
   readonly traceParent?: string | undefined;
 }
 
@@ -192,31 +211,31 @@ export interface InProcessCall {
   readonly tool: string;
   readonly version?: string;
   readonly input: JsonValue;
-  /** Made up when absent. */
+  /** Generated if absent. */
   readonly requestId?: string;
   readonly dedupeKey?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly onChunk?: (chunk: Uint8Array) => void | Promise<void>;
   readonly traceParent?: string | undefined;
-  /** What the caller gave besides and cannot be understood: the call is answered with INVALID_REQUEST. */
+  /** Problems that the door found in the caller's other fields: the call gets the response INVALID_REQUEST. */
   readonly faults?: readonly Violation[];
 }
 
 export interface SessionFacts {
   readonly session: Session;
   readonly lease: Lease;
-  /** Of each dimension that has a limit. */
+  /** Remaining budget of each dimension that has a limit. */
   readonly budgetRemaining: BudgetAmounts;
 }
 
 export interface LeaseFacts {
   readonly lease: Lease;
-  /** As it is with all that it came from. */
+  /** State of the lease, taking all its ancestors into account. */
   readonly state: "active" | "expired" | "revoked" | "not_yet";
-  /** Of each dimension that has a limit. */
+  /** Remaining budget of each dimension that has a limit. */
   readonly budgetRemaining: BudgetAmounts;
-  /** Leases split off this one whose sessions have not ended. */
+  /** Child leases whose sessions have not ended. */
   readonly childLeaseIds: readonly string[];
 }
 
@@ -224,17 +243,17 @@ export interface ToolFacts {
   readonly declaration: ToolDeclaration;
   readonly definitionHash: Uint8Array;
   readonly state: "ready" | "degraded" | "disabled" | "quarantined";
-  /** Why it is not ready, and what to do. Empty if it is, or where nothing was examined yet. */
+  /** Why the tool is not ready, and what to do. Empty if it is ready, or if the host is not examined yet. */
   readonly reason: string;
-  /** How much of a result a model is shown: what the tool declares, or less by the configuration. */
+  /** Maximum part of a result shown to a model: the tool's declaration, or less if so configured. */
   readonly viewBytes: number;
-  /** Fields of the input whose values are taken in upper and lower case. */
+  /** Input fields whose values are accepted in upper and lower case. */
   readonly anyCase: readonly string[];
 }
 
 /** What a host enforces. */
 export interface HostFacts {
-  /** Empty where nothing was examined. */
+  /** Empty if the host was not examined. */
   readonly level: string;
   /** JSON text. SPEC: docs/formats/ledger.md. */
   readonly envelope: string;
@@ -249,9 +268,9 @@ export interface ContentPut {
 }
 
 export interface ContentGrant {
-  /** Whose content it is. */
+  /** Session that can name the content. */
   readonly sessionId: string;
-  /** A session delegated from it, at any depth. */
+  /** A child session of it, at any depth. */
   readonly toSessionId: string;
   readonly hash: Uint8Array;
 }
@@ -268,7 +287,7 @@ export interface ContentReading extends ContentReceipt {
 
 export interface ContentStatus {
   readonly size: number;
-  /** `held` in memory only, because it holds a secret. */
+  /** `held`: in memory only, because the content contains a secret. */
   readonly place: "row" | "file" | "held";
   readonly holders: readonly {
     readonly sessionId: string;
@@ -279,7 +298,7 @@ export interface ContentStatus {
 }
 
 export interface CollectionRequest extends Partial<Retention> {
-  /** Only says what would be done. */
+  /** Only report what would be erased. */
   readonly dryRun: boolean;
 }
 
@@ -295,7 +314,7 @@ export interface RecordProofRequest {
   readonly treeSize?: number | undefined;
 }
 
-/** SPEC: docs/formats/log.md, "Proofs"; `inclusionProofText` and `consistencyProofText` write them down. */
+/** SPEC: docs/formats/log.md, "Proofs"; `inclusionProofText` and `consistencyProofText` encode them. */
 export interface RecordProof extends InclusionProof {
   readonly treeSize: number;
 }
@@ -322,26 +341,26 @@ export interface IntentFacts {
 }
 
 export interface PolicyFacts {
-  /** Empty where no policy is in force. */
+  /** Empty if no policy is in force. */
   readonly policyHash: Uint8Array;
   readonly schemaHash: Uint8Array;
-  /** What evaluates it. */
+  /** Name of the policy engine. */
   readonly engine: string;
   readonly ruleCount: number;
-  /** Empty, or why no policy is in force. */
+  /** Why no policy is in force; empty if one is. */
   readonly problem: string;
   readonly mode: "enforce" | "observe";
-  /** Where its files lie. */
+  /** Directory of the policy's files. */
   readonly directory: string;
   /** Why the compiled evaluator is not used; empty if it is. */
   readonly fallback: string;
-  /** `file:line:column: message` of rules that do not do what they say. */
+  /** `file:line:column: message` of rules that have no effect or another one than they seem to. */
   readonly warnings: readonly string[];
 }
 
 export interface PolicyReload {
   readonly policy: PolicyFacts;
-  /** False if the same set was in force before. */
+  /** False if the same set was already in force. */
   readonly changed: boolean;
 }
 
@@ -354,27 +373,27 @@ export interface Settlement {
 
 export interface Undoing {
   readonly sessionId: string;
-  /** Absent means every call of the session, from the last to the first. */
+  /** If absent, every call of the session is undone, from the last to the first. */
   readonly requestId?: string;
-  /** Who asks for it. */
+  /** Name of the person who requests the undo. */
   readonly by: string;
-  /** Only says what would be done. */
+  /** Only report what would be changed. */
   readonly dryRun: boolean;
 }
 
 export interface UndoneCall {
   readonly requestId: string;
-  /** The record with the call's outcome. */
+  /** Record with the call's outcome. */
   readonly recordIndex: number;
-  /** The record that says that it was undone; 0 for a dry run. */
+  /** Record of the completed undo; 0 for a dry run. */
   readonly undoneIndex: number;
   readonly changes: readonly { readonly path: string; readonly action: "restored" | "removed" | "moved_back" }[];
 }
 
 export interface Refusal {
   readonly door: string;
-  /** Short and from a closed set per door, such as `malformed`, `too_large`, `SESSION_UNKNOWN`. */
+  /** Short, and from a closed set per door, such as `malformed`, `too_large`, `SESSION_UNKNOWN`. */
   readonly reason: string;
-  /** The offending bytes, or as much of them as was read. */
+  /** The refused bytes, or as much of them as was read. */
   readonly bytes?: Uint8Array;
 }

@@ -20,7 +20,7 @@ import type { HomeCopyOptions } from "./restore/home-copy.ts";
 
 type OptionsOf<M extends keyof Kernel> = Kernel[M] extends (options: infer O) => unknown ? NonNullable<O> : never;
 
-/** What a kernel is asked, by the method, with what each option must be. Calls of tools are validated on their own path. */
+/** Required types of the options of each kernel method. Options of tool calls are validated separately. */
 export const METHOD_OPTIONS = {
   closeSession: { sessionId: "text" } satisfies OptionKinds<{ sessionId: string }>,
   getLease: { leaseId: "text" } satisfies OptionKinds<{ leaseId: string }>,

@@ -1,21 +1,21 @@
 /**
- * Turns what came from the web into text for a model.
+ * Converts web pages to text for a model.
  *
- * SECURITY: hostile input. It is parsed in a sandbox without network, files or a second process, with a bound on time
- * and memory; what fails there fails one call.
+ * SECURITY: the input is hostile. It is parsed in a sandbox without network, files or a second process, with limits on
+ * time and memory; a failure there fails only one call.
  */
 export interface PageReader {
-  /** Throws NOT_TEXT for what is no text, RESOURCE_EXCEEDED for what takes too long or too much. */
+  /** Throws NOT_TEXT if the page is not text, RESOURCE_EXCEEDED if it takes too much time or memory. */
   read(page: FetchedPage, signal: AbortSignal): Promise<PageText>;
 }
 
 export interface FetchedPage {
   readonly bytes: Uint8Array;
-  /** The header as it came, if there was one. */
+  /** The header as received, if there was one. */
   readonly contentType: string | undefined;
-  /** Links are made absolute by it. */
+  /** Base URL to make links absolute. */
   readonly url: string;
-  /** The main content only, or the page as a whole. */
+  /** Whether to return the main content only, or the whole page. */
   readonly extent: "main" | "whole";
 }
 
@@ -23,6 +23,6 @@ export interface PageText {
   readonly format: "markdown" | "json" | "text";
   readonly text: string;
   readonly title: string | undefined;
-  /** The charset it was decoded by, as WHATWG names it. */
+  /** The charset used to decode the page, by its WHATWG name. */
   readonly charset: string;
 }

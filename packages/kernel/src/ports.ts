@@ -1,4 +1,7 @@
-/** What the kernel asks of the machine it runs on. Everything here is behind an interface; drivers live elsewhere. */
+/**
+ * Interfaces to everything outside the kernel: clock, random, storage, keys, policy, people and diagnostics. Their
+ * drivers are in other packages.
+ */
 
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { ContentDraft } from "./ledger/record-draft.ts";
@@ -12,12 +15,12 @@ import type { Tool } from "./tool/tool.ts";
 export interface Clock {
   /** Wall time in ms since the epoch. */
   nowMs(): number;
-  /** Never goes back; only differences mean anything. */
+  /** Never goes back; only differences are meaningful. */
   monotonicMs(): number;
 }
 
 export interface Random {
-  /** Bytes nobody can predict. The caller owns the array. */
+  /** Returns unpredictable bytes. The caller owns the array. */
   bytes(length: number): Uint8Array;
 }
 
@@ -38,23 +41,23 @@ export type StateTable =
   | "meta"
   | "approvals"
   | "workspaces"
-  /** Written by the store itself: digests of erased items, until nothing is left of them anywhere. */
+  /** Written by the store itself: digests of erased items, until no trace of them is left. */
   | "erasing";
 
-/** One ledger record and everything that becomes durable with it, or not at all. */
+/** One ledger record and everything that becomes durable with it, in one transaction. */
 export interface StoreWrite {
   readonly index: number;
   readonly chain: string;
   readonly sequence: number;
-  /** What the record is found by; empty where it must not be, even if the record itself names a request. */
+  /** Id that finds the record; empty if it must not be found by one, even if the record itself names a request. */
   readonly requestId: string;
   readonly hash: Uint8Array;
   /** An encoded `Record`. */
   readonly record: Uint8Array;
-  /** Ties the record's commitments to content; bytes of at most 64 KB lie here. */
+  /** The content that the record's commitments refer to; bytes of at most 64 KB are stored here. */
   readonly content: readonly ContentDraft[];
   readonly state: readonly StateChange[];
-  /** Items of earlier records that are tombstones from then on. */
+  /** Items of earlier records that become tombstones. */
   readonly erasures?: readonly ErasedItem[] | undefined;
 }
 
@@ -81,12 +84,12 @@ export interface ChainHead {
 }
 
 export interface StoreHead {
-  /** The next record's global index. */
+  /** Index of the next record. */
   readonly nextIndex: number;
   readonly lastWallTimeMs: number;
 }
 
-/** Where the bytes of a digest lie, and who holds a reference to them. */
+/** A reference to a digest: which record holds it, and where its bytes are stored. */
 export interface ContentHolding {
   readonly chain: string;
   readonly recordIndex: number;
@@ -111,26 +114,31 @@ export interface Store {
   chainHead(chain: string): Promise<ChainHead | undefined>;
   append(write: StoreWrite): Promise<void>;
   readRecord(index: number): Promise<StoredRecord | undefined>;
-  /** Ascending by index, from `from` on; `newest` gives the last `limit` instead, still ascending. */
+  /** Ascending by index, from `from` on; with `newest` the last `limit` records, still ascending. */
   readRecords(query: RecordQuery): Promise<StoredRecord[]>;
-  /** The newest record carrying this request id in this chain. */
+  /** Index of the newest record with this request id in this chain. */
   findRequest(chain: string, requestId: string): Promise<number | undefined>;
-  /** Every request id of a chain, oldest first, at most `limit`. Throws STORE_UNAVAILABLE if a record of it is lost. */
+  /**
+   * Every request id of a chain, oldest first, at most `limit`. Throws STORE_UNAVAILABLE if one of its records is lost.
+   */
   listRequestIds(chain: string, limit: number): Promise<string[]>;
   /** Holdings of a digest; with `chain`, only that chain's. At most 100. */
   findContent(digest: Uint8Array, chain?: string): Promise<ContentHolding[]>;
-  /** Holdings that rest on bytes of another record, and artifacts'; at most 100. */
+  /** Holdings whose bytes are in another record, and those of artifacts; at most 100. */
   findReferences(digest: Uint8Array): Promise<ContentHolding[]>;
-  /** Records from `from` on whose content has one of these byte strings in it: a part of the ledger at a time. */
+  /**
+   * Indexes of records, from `from` on, whose content contains one of these byte strings; searches a part of the ledger
+   * at a time.
+   */
   findMentions(needles: readonly Uint8Array[], from: number): Promise<Mentions>;
   getState(table: StateTable, key: string): Promise<Uint8Array | undefined>;
-  /** Ascending by key, keys that start with `prefix`; with `after`, only those beyond it. */
+  /** Rows whose key starts with `prefix`, ascending by key; with `after`, only those with a greater key. */
   listState(table: StateTable, prefix: string, limit: number, after?: string): Promise<StateRow[]>;
-  /** Has the index find nothing any more under these digests that was erased. */
+  /** Removes erased items from the index of these digests. */
   forgetErased(digests: readonly Uint8Array[]): Promise<void>;
   /**
-   * Ends the erasing of these digests: takes their rows away, and with `scrub` looks at every byte of the store's files
-   * until neither they nor these other byte strings are left in any of them.
+   * Completes the erasure of these digests: removes their rows, and with `scrub` searches every byte of the store's
+   * files until neither the digests nor these other byte strings are left in any of them.
    */
   endErasing(digests: readonly Uint8Array[], scrub: readonly Uint8Array[] | undefined): Promise<void>;
   close(): Promise<void>;
@@ -138,7 +146,7 @@ export interface Store {
 
 export interface Mentions {
   readonly records: readonly number[];
-  /** Where to go on; undefined at the end. */
+  /** Index to continue from; undefined at the end. */
   readonly next: number | undefined;
 }
 
@@ -157,19 +165,22 @@ export interface StateRow {
 /** The Merkle tree over a store's records, kept in tiles. SPEC: docs/formats/log.md. */
 export interface MerkleTree {
   /**
-   * Brings the tiles to so many records, durably. Throws LOG_CONTRADICTS, and changes no tile that is there, unless the
-   * tiles give the root of `from`, which was signed before, and say what the records say.
+   * Extends the tiles to this number of records, durably. Throws LOG_CONTRADICTS, and leaves existing tiles unchanged,
+   * unless the tiles have the signed root of `from` and match the records.
    */
   grow(from: TreeHead | undefined, size: number): Promise<TreeHead>;
-  /** The audit path of a record in the tree of a size that it was grown to. */
+  /** The audit path of a record in the tree of a size to which it was grown before. */
   proveInclusion(index: number, size: number): Promise<Uint8Array[]>;
   proveConsistency(from: number, to: number): Promise<Uint8Array[]>;
 }
 
-/** What a ledger is kept in: records with their state, the tree over the records, and a way to copy both. */
+/**
+ * The storage of a ledger: records with their state, the merkle tree over the records, and a way to copy records and
+ * state.
+ */
 export interface LedgerStore extends Store {
   readonly tree: MerkleTree;
-  /** Copies records and state, as of one moment, into a new file. Appends go on meanwhile. */
+  /** Copies records and state of one moment into a new file, while appends continue. */
   copyTo(target: string): Promise<void>;
 }
 
@@ -184,22 +195,22 @@ export interface Signer {
 /** The private keys that sign checkpoints. */
 export interface SigningKeys {
   /**
-   * The key with this public half; without one, the key at hand, which is made if there is none. Throws
-   * LOG_KEY_UNUSABLE if it is not there, is damaged, or was within reach of others.
+   * Opens the key with this public key; without one the current key, which is created if none exists. Throws
+   * LOG_KEY_UNUSABLE if the key is missing, damaged, or was accessible to others.
    */
   open(publicKey: Uint8Array | undefined): Promise<Signer>;
-  /** A new key to follow the present one. It is the present one as soon as it is opened by its public half. */
+  /** Creates a key to replace the current one. It becomes the current one when it is opened by its public key. */
   prepareNext(): Promise<Signer>;
-  /** The same where the present one is lost: whatever is in its place is put aside. */
+  /** Like `prepareNext`, if the current key is lost: a file in its place is set aside. */
   prepareAfterLoss(): Promise<Signer>;
 }
 
-/** What everybody may see of a log. */
+/** The published files of a merkle tree. */
 export interface MerklePublication {
-  /** The newest checkpoint that was published, as it is found. */
+  /** The newest published checkpoint, unverified. */
   readCheckpoint(): Promise<string | undefined>;
   writeCheckpoint(note: string): Promise<void>;
-  /** The announcement of the n-th key, from 0, if it is not there; and the key in use. */
+  /** Writes the announcement of the n-th key, counted from 0, unless it exists, and the current key. */
   writeKey(number: number, note: string, verifierKey: string): Promise<void>;
 }
 
@@ -209,7 +220,7 @@ export interface ContentStore {
   openWriter(): Promise<ContentWriter>;
   /** Undefined if absent. The size is that of the stored file. */
   stat(digest: Uint8Array): Promise<{ readonly size: number } | undefined>;
-  /** Streams a slice. Re-hashes on a whole read and throws a `ContentDamagedError` on a difference. */
+  /** Streams a slice. A read of the whole content is hashed, and throws a `ContentDamagedError` if the hash differs. */
   read(digest: Uint8Array, offset: number, limit: number): AsyncIterable<Uint8Array>;
   remove(digest: Uint8Array): Promise<void>;
 }
@@ -218,41 +229,41 @@ export interface ContentWriter {
   write(chunk: Uint8Array): Promise<void>;
   /** Durable when it resolves. */
   commit(): Promise<{ readonly digest: Uint8Array; readonly size: number }>;
-  /** Leaves nothing behind. Harmless after `commit`. */
+  /** Removes everything that was written. Has no effect after `commit`. */
   abort(): Promise<void>;
 }
 
 /** Decides calls. */
 export interface Policy {
-  /** The set in force, or why there is none. */
+  /** The policy set in force, or why none is in force. */
   readonly current: PolicySet | PolicyProblem;
   evaluate(request: PolicyRequest): PolicyEvaluation;
-  /** Whether any rule could permit this action, whatever the rest. */
+  /** Whether any rule could permit this action, for whatever request. */
   couldPermit(action: string): boolean;
-  /** The part of an input that rules about this action can see. Throws where what they rely on is not there. */
+  /** The part of an input that rules about this action can read. Throws if a field that they require is missing. */
   visibleInput(action: string, input: JsonValue): JsonObject;
-  /** What each rule has to say about a request, for people. */
+  /** Explains to people what each rule contributes to the decision on a request. */
   explain(request: PolicyRequest): Promise<readonly RuleFinding[]>;
 }
 
-/** Where policy comes from. */
+/** Where the policy is loaded from. */
 export interface PolicySource {
-  /** For people: where its files lie. */
+  /** Directory of the policy's files, shown to people. */
   readonly directory: string;
-  /** Reads and checks it anew. Throws POLICY_INVALID with every problem. */
+  /** Loads and validates the policy again. Throws POLICY_INVALID with every problem. */
   load(): Promise<Policy>;
   /**
-   * The same for a set with one file more or less than this one.
+   * Loads this set with one file added or removed.
    *
-   * SECURITY: what else lies in the directory by now is somebody's draft until an administrator reloads it.
+   * SECURITY: any other change in the directory is a draft until an administrator reloads the policy.
    */
   loadChanged(set: Uint8Array, change: PolicyChange): Promise<Policy>;
   /**
-   * This set and some rules besides, for a kernel with one more tool. Loads that come later know the tool and the rules once
-   * `keep` was called.
+   * Loads this set with additional rules, for a kernel with one more tool. Later loads include the tool and the rules
+   * once `commit` was called.
    */
   loadWithTool(set: Uint8Array, tool: Tool, rules: readonly PolicyFile[]): Promise<PolicyCandidate>;
-  /** The reverse of it: this set without the rules that came with the tool, for a kernel without it. */
+  /** Loads this set without the rules that came with the tool, for a kernel without it. */
   loadWithoutTool(set: Uint8Array, tool: Tool): Promise<PolicyCandidate>;
 }
 
@@ -261,7 +272,7 @@ export interface PolicyCandidate {
   commit(): void;
 }
 
-/** One file of a policy set, by its name. */
+/** A change of one file of a policy set, by its name. */
 export interface PolicyChange {
   readonly add?: { readonly name: string; readonly text: string };
   readonly remove?: string;
@@ -271,21 +282,21 @@ export interface PolicyProblem {
   readonly problem: string;
 }
 
-/** A program's own way to ask a person, beside the other doors: the first answer counts. */
+/** An embedding program's own way to ask a person, in addition to the other doors: the first decision counts. */
 export interface Approver {
-  /** Shown in the ledger as the door that answered. */
+  /** Recorded in the ledger as the door of the decision. */
   readonly door: string;
-  /** Resolves with the answer; a rejection denies. The signal aborts when the answer is no longer wanted. */
+  /** Resolves with the decision; a rejection denies. The signal aborts when the decision is no longer needed. */
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision>;
 }
 
-/** Where rules that people gave as an answer are written. */
+/** Where rules that people create by approving are written. */
 export interface PolicyRules {
-  /** Resolves when a policy with this rule is in force; else rejects and leaves everything as it was. */
+  /** Resolves when a policy with this rule is in force; otherwise rejects and changes nothing. */
   addRule(id: string, text: string): Promise<void>;
-  /** Whether such a rule was written and is still there. */
+  /** Whether such a rule was written and still exists. */
   hasRule(id: string): Promise<boolean>;
-  /** The same for a policy without it; harmless if there is none. */
+  /** Removes the rule from the policy; harmless if none exists. */
   removeRule(id: string): Promise<void>;
 }
 
@@ -302,15 +313,15 @@ export interface StageEvent {
   readonly sessionId: string | undefined;
   readonly toolName: string | undefined;
   readonly door: string;
-  /** The caller's span, as it came. */
+  /** The caller's span, as received. */
   readonly traceParent: string | undefined;
-  /** How it ended; undefined before `reply`. */
+  /** How the call ended; undefined before `reply`. */
   readonly outcome: CallOutcome | undefined;
 }
 
 export interface CallOutcome {
   readonly status: "success" | "denied" | "error";
-  /** Why, unless it succeeded. */
+  /** Code of the refusal or error; empty on success. */
   readonly code: string;
 }
 
@@ -329,7 +340,7 @@ export const STAGES = [
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Diagnostics for the operator. Never given tokens, inputs or results. */
+/** Diagnostics for the operator. Never contains tokens, inputs or results. */
 export interface Logger {
   (level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }

@@ -2,118 +2,124 @@ import type { BundledProgram } from "./bundled-programs.ts";
 import type { EgressProxy } from "./egress.ts";
 
 /**
- * Programs in sandboxes of their own.
+ * Runs programs, each in a sandbox of its own.
  *
- * SECURITY: behind this port there is no way to run a program bare. What is not named here does not exist inside: no
+ * SECURITY: behind this port a program cannot run without a sandbox. Inside there is nothing but what is named here: no
  * other file of the host, no network, no variable of the kernel's environment.
  */
 export interface SandboxedPrograms {
   /**
-   * Throws SANDBOX_UNAVAILABLE where nothing can be contained. The signal kills everything inside.
+   * Throws SANDBOX_UNAVAILABLE if no sandbox is available. The signal kills everything inside.
    * INVARIANT: rejects only if nothing of the program has run.
    */
   start(place: SandboxProfile, program: SandboxedProgram, signal: AbortSignal): Promise<RunningProgram>;
-  /** A protected path that a call is allowed to change: no program that runs meanwhile is blamed for it. */
+  /**
+   * Announces that a call is allowed to change a protected path, so that no program running meanwhile is blamed for it.
+   */
   allowChange(workspace: string, path: string): void;
-  /** What lies in the workspace's root and in every directory down to this one, relative to the root. */
+  /** Lists the entries of the workspace's root and of every directory down to this one, relative to the root. */
   pathsAround(workspace: string, directory: string): Promise<readonly string[]>;
-  /** Takes away what was kept for a session. */
+  /** Removes everything that was kept for a session. */
   endSession(sessionId: string): Promise<void>;
-  /** Takes away what earlier kernels kept for sessions that have ended since. */
+  /** Removes everything that earlier kernels kept for sessions that have ended since. */
   removeLeftovers(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void>;
   /**
-   * Completes what a kernel that was killed left undone, and tells of it; then of everything that is put back, or cannot
-   * be, while this one runs. What is told counts once `report` has resolved.
+   * Completes restores that a killed kernel left undone and reports them, and then reports every path that is restored,
+   * or cannot be, while this kernel runs. A report counts as delivered once `report` has resolved.
    */
   watchProtection?(report: (report: ProtectionReport) => Promise<void>): Promise<void>;
-  /** Names this start of the kernel, for the intents of calls that change nothing but through their programs. */
+  /** Identifies this start of the kernel, for the intents of calls whose only effects come from their programs. */
   currentRun?(): Promise<string>;
   /**
-   * Whether everything that an earlier start of the kernel ran for a call (`ProgramPlace.call`) is proven to have ended.
-   * SECURITY: false unless that is certain: a call is run again on a yes.
+   * Whether all programs that an earlier start of the kernel ran for a call (`SandboxProfile.call`) are proven to have
+   * ended.
+   * SECURITY: false unless that is certain: if true, the call is settled as killed, and an equal call may run.
    */
   haveEnded?(run: string, call: string): Promise<boolean>;
-  /** The call's outcome is recorded: nothing is proven about it any more. */
+  /** Called when the call's outcome is recorded: the end of its programs need not be proven any more. */
   endCall?(call: string): void;
-  /** Lets go of what is known of earlier starts, but for those that are named. */
+  /** Forgets earlier starts, except the named ones. */
   forgetRuns?(except: ReadonlySet<string>): Promise<void>;
   /** Workspaces in which no program is started. */
   unsafeWorkspaces?(): readonly UnsafeWorkspace[];
-  /** From now on no program is started in this workspace, until a person has accepted it as it is. */
+  /** Starts no more programs in this workspace until a person has accepted its current state. */
   markUnsafe?(workspace: string, sessionId: string, problem: string): Promise<void>;
 }
 
-/** What became of the protected paths of a workspace that programs changed. */
+/** Result of restoring protected paths that programs changed in a workspace. */
 export interface ProtectionReport {
   readonly workspace: string;
   /** Sessions whose programs ran there. */
   readonly sessionIds: readonly string[];
-  /** What is as it was again. */
+  /** The restored paths. */
   readonly paths: readonly string[];
-  /** Where in the workspace the changed files are kept. */
+  /** Paths in the workspace where the changed files are kept. */
   readonly keptIn: readonly string[];
-  /** The kernel was killed while they ran. */
+  /** The kernel was killed while the programs ran. */
   readonly afterCrash: boolean;
-  /** Why it could not be put back: no program is started there. Empty if it could. */
+  /** Why the paths could not be restored, so that no program is started there; empty if they were restored. */
   readonly problem: string;
-  /** Who accepted the workspace as it is; empty unless that has happened. */
+  /** Person who accepted the workspace in its current state; empty if none did. */
   readonly acceptedBy: string;
 }
 
-/** A workspace whose protected paths may not be as they were. */
+/** A workspace whose protected paths may have been changed. */
 export interface UnsafeWorkspace {
-  /** Empty where it is not known which one. */
+  /** Empty if the workspace is not known. */
   readonly workspace: string;
   readonly problem: string;
 }
 
-/** What a call's grant gives its programs. */
+/** The access that a call grants to its programs. */
 export interface SandboxProfile {
   readonly sessionId: string;
-  /** Names the call, where its programs are noted for the next start of the kernel before they begin. */
+  /** Identifies the call. Its programs are noted under this id before they start, for the next start of the kernel. */
   readonly call?: string;
   /** Absolute, real path on the host. */
   readonly workspace: string;
   readonly access: "none" | "read" | "write";
-  /** Whether there may be a second process. */
+  /** Whether the program may start other processes. */
   readonly mayFork: boolean;
-  /** Protected paths of the workspace stay as they are: no rule lets this call change them. */
+  /** Protected paths of the workspace cannot be changed: no rule permits this call to change them. */
   readonly keepsProtected: boolean;
-  /** The way out of it; without one there is no network inside. */
+  /** Access to the network; if absent, there is no network inside. */
   readonly network?: ProgramNetwork;
-  /** What it may use of the processor; undefined if nothing limits that. */
+  /** Processor time that the program may use; undefined if it is not limited. */
   readonly cpu?: CpuAllowance;
 }
 
-/** The gate, as a program of one call reaches it. */
+/** The egress proxy, as the programs of one call reach it. */
 export type ProgramNetwork = Pick<EgressProxy, "socketPath" | "credential">;
 
-/** Time on the processor that one program may use, with all it starts. */
+/** Processor time of one program with all its child processes. */
 export interface CpuAllowance {
-  /** As it starts; of no single process more than this, rounded up to seconds. */
+  /** The amount left at the start; the limit of each single process, rounded up to seconds. */
   readonly limitMs: number;
-  /** Asked about ten times a second while it runs; the driver ends the program for what this answers. */
+  /** Called about ten times a second while the program runs; if it returns a value, the driver ends the program. */
   check(cpuMs: number): ExceededCpuTime | undefined;
 }
 
 export interface SandboxedProgram {
-  /** The program and its arguments. Without a `/`, it is looked for on the PATH inside. */
+  /** The program and its arguments. A name without a `/` is looked up in the PATH of the sandbox. */
   readonly command: readonly string[];
   /** Relative to the workspace's root, which is `.`. Ignored without a workspace. */
   readonly workingDirectory: string;
-  /** Besides PATH, HOME and the like, which the driver sets. */
+  /** In addition to PATH, HOME and the like, which the driver sets. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Files and directories of the host that are there too, read-only. */
+  /** Files and directories of the host to mount read-only. */
   readonly files?: readonly ProgramFile[];
-  /** What comes with Narthex and is there too: at its `BUNDLED_PATHS`. */
+  /** Bundled programs to mount at their `BUNDLED_PATHS`. */
   readonly bundled?: readonly BundledProgram[];
-  /** Files that are there too, read-only, and exist nowhere on the host: these very bytes. */
+  /** Files with these bytes to mount read-only; they do not exist on the host. */
   readonly contents?: readonly ProgramContent[];
-  /** Git's own files: `guarded` keeps its configuration and hooks read-only, `configurable` only the hooks. */
+  /**
+   * Protection of Git's own files: `guarded` keeps its configuration and hooks read-only, `configurable` only the
+   * hooks.
+   */
   readonly git?: "guarded" | "configurable";
-  /** Directories that hold a repository, or will: their git files are guarded from now on. */
+  /** Directories that hold a repository, or will: their Git files are guarded from now on. */
   readonly repositories?: readonly string[];
-  /** A home that persists for the workspace, with its caches; without one HOME is empty and read-only. */
+  /** Mounts a home that persists for the workspace, with its caches; otherwise HOME is empty and read-only. */
   readonly hasHome?: boolean;
   readonly limits?: ProgramLimits;
 }
@@ -137,33 +143,33 @@ export interface ProgramLimits {
 }
 
 export interface RunningProgram {
-  /** Resolves once there is room for more. What a program that has ended does not take is dropped. */
+  /** Resolves once there is room for more input. Input for a program that has ended is dropped. */
   write(chunk: Uint8Array): Promise<void>;
   endInput(): void;
   readonly stdout: AsyncIterable<Uint8Array>;
   readonly stderr: AsyncIterable<Uint8Array>;
-  /** Resolves when nothing of it runs any more. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
+  /** Resolves when no process of the program is left. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
   readonly ended: Promise<ProgramExit>;
-  /** Ends every process inside, at once. */
+  /** Kills every process inside at once. */
   kill(): void;
 }
 
 export interface ProgramExit {
-  /** Undefined if it was killed before it said how it ended. */
+  /** Undefined if the program was killed before it exited. */
   readonly exitCode: number | undefined;
   readonly exceeded: ExceededBound | undefined;
   readonly peakMemoryBytes: number;
-  /** Time on the processor that it used, with all it started; where the host cannot count it, what was seen of it. */
+  /** Processor time of the program and its child processes; where the host cannot account for it, the observed part. */
   readonly cpuMs: number;
-  /** It tried to start a second process, which it may not, and was ended for it. */
+  /** The program tried to start a second process without permission, and was killed for it. */
   readonly triedToFork?: boolean;
-  /** Protected paths that it changed, and that are as they were again. */
+  /** Protected paths that the program changed and that were restored. */
   readonly putBack: readonly string[];
 }
 
 /**
- * A bound that a program ran into. `workspace` is what one call adds to it, `scratch` and `home` what the directories
- * hold; of `disk`, `allowed` is what must stay free, and `peak` what is.
+ * A limit that a program exceeded. For `workspace`, the amounts count what one call adds; for `scratch` and `home`,
+ * what the directories hold; for `disk`, `allowed` is the space that must stay free, and `peak` the space that is free.
  */
 export interface ExceededBound {
   readonly limit: "memory" | "processes" | "output" | "cpu" | "wall clock" | "workspace" | "scratch" | "home" | "disk";

@@ -1,41 +1,47 @@
 import type { ProgramExit, SandboxProfile, RunningProgram } from "./sandboxed-programs.ts";
 
 /**
- * How shell commands are run: each in a fresh sandbox, in one shell per session that lives in a sandbox, not at all, or
- * bare on the host, which only the configuration can ask for.
+ * How shell commands run: each in a fresh sandbox, in one sandboxed shell per session, not at all, or directly on the
+ * host, which only the configuration can select.
  */
 export const SHELL_BACKENDS = ["sandbox", "session", "disabled", "host"] as const;
 export type ShellBackend = (typeof SHELL_BACKENDS)[number];
 
-/** Commands of sessions, and the jobs that go on between their calls. */
+/** Shell commands of sessions, and jobs that continue between their calls. */
 export interface SessionShells {
-  /** What is configured; throws SANDBOX_UNAVAILABLE with the reason where that cannot be had, or is `disabled`. */
+  /**
+   * Returns the configured backend. Throws SANDBOX_UNAVAILABLE with the reason if it is not available, or is
+   * `disabled`.
+   */
   backend(): Promise<ShellBackend>;
   /**
-   * Starts a command, once its turn has come. The signal kills it with all it started.
+   * Starts a command, after earlier commands that it must wait for. The signal kills it with all its child processes.
    * INVARIANT: this and `spawn` reject only if nothing of the command has run.
    */
   run(place: SandboxProfile, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand>;
-  /** Starts a job that goes on after its call, until it ends, is killed, or its session ends. */
+  /** Starts a job that continues after its call, until it ends, is killed, or its session ends. */
   spawn(place: SandboxProfile, job: JobCommand, signal: AbortSignal): Promise<ShellJob>;
   /** Throws INVALID_INPUT if the session has no such job. */
   job(sessionId: string, jobId: string): ShellJob;
-  /** Kills what still runs of a session. Resolves when nothing is left of it. */
+  /** Kills all commands and jobs of a session. Resolves when no process of it is left. */
   endSession(sessionId: string): Promise<void>;
 }
 
 export interface JobCommand {
-  /** For bash. */
+  /** A bash command line. */
   readonly command: string;
   /** Relative to the workspace's root, which is `.`. */
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Killed after this; with its session at the latest. */
+  /** The job is killed after this time; at the latest when its session ends. */
   readonly timeoutMs?: number;
 }
 
 export interface ShellCommand extends Omit<JobCommand, "timeoutMs" | "workingDirectory"> {
-  /** Undefined: where the session's shell is; elsewhere and at first `startDirectory`. */
+  /**
+   * If undefined: the current directory of the session's shell; for other backends and for the first command
+   * `startDirectory`.
+   */
   readonly workingDirectory: string | undefined;
   readonly startDirectory: string;
   readonly input: Uint8Array;
@@ -46,40 +52,40 @@ export interface RunningCommand extends RunningProgram {
 }
 
 export interface CommandEnd extends ProgramExit {
-  /** What the caller should know beside the result: that a shell's state was lost, say. */
+  /** Notes for the caller beside the result, for instance that the shell's state was lost. */
   readonly notes: readonly string[];
 }
 
 export interface ShellJob {
   readonly id: string;
   /**
-   * What both streams printed from an offset on, in the order in which it came. Waits up to `waitMs` while there is
-   * nothing new and the job runs.
+   * Reads the output of both streams from an offset on, in the order in which it arrived. Waits up to `waitMs` while
+   * there is no new output and the job runs.
    */
   read(offset: number, waitMs: number, signal: AbortSignal): Promise<JobOutput>;
-  /** Throws EXECUTION_FAILED if the job takes no more input. Resolves once it is on its way. */
+  /** Throws EXECUTION_FAILED if the job accepts no more input. Resolves once the data is passed on. */
   write(data: Uint8Array): Promise<void>;
   endInput(): void;
-  /** Ends every process of it. Resolves when they are gone. */
+  /** Kills every process of the job. Resolves when they have ended. */
   kill(): Promise<void>;
   readonly state: JobState;
-  /** Resolves, however it ended, when nothing of it runs any more, with the time on the processor that it used. */
+  /** Resolves with the used processor time when no process of the job is left, however it ended. */
   readonly ended: Promise<{ readonly cpuMs: number }>;
 }
 
 export interface JobState {
   readonly state: "running" | "exited" | "killed";
   readonly exitCode: number | undefined;
-  /** Why it was killed, if not by its own session; what became of protected paths it changed. */
+  /** Why the job was killed, unless by its own session; and what happened to protected paths that it changed. */
   readonly notes: readonly string[];
 }
 
 export interface JobOutput extends JobState {
   readonly bytes: Uint8Array;
-  /** Of the first byte; later than asked for if that was dropped already. */
+  /** Offset of the first byte; greater than requested if that part was already dropped. */
   readonly offset: number;
-  /** Of everything printed so far. */
+  /** Number of bytes printed so far. */
   readonly size: number;
-  /** So many bytes from the beginning on are kept no more. */
+  /** Number of bytes dropped from the beginning. */
   readonly dropped: number;
 }

@@ -50,10 +50,10 @@ import { settleRestored } from "./restore/settle-restored.ts";
 import { undo } from "./undo/undo.ts";
 import { watchProtection } from "./watch-protection.ts";
 
-/** How often it is looked whether a checkpoint is due; so it is also the least time between two of them. */
+/** Interval between checks whether a checkpoint is due, and therefore the minimum time between two checkpoints. */
 const TICK_MS = 1000;
 
-/** Starts a kernel on its ports: settles what a crash left open, and takes calls. */
+/** Starts a kernel on its ports: settles calls that a crash interrupted, and accepts calls. */
 export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const gate: KernelLifecycle = { closing: false };
   const { parts, settings } = await assembleParts(options, gate);
@@ -62,13 +62,16 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const reconciled = await reconcileIntents(parts);
   if (!isCopy) await parts.approvals.recover(parts.store);
   await watchProtection(parts);
-  // The sweep closes those of them whose time ran out while no kernel was there.
+  // Loads the sessions with standing approvals, so that the expiry sweep closes those that expired while no kernel was
+  // running.
   const answered = new Set(parts.approvals.list().standing.map(({ sessionId }) => sessionId));
   for (const sessionId of answered) if (sessionId !== "") await parts.sessions.find(sessionId);
-  // What could not be settled stays open; but where nothing can be written at all, nothing starts.
+  // Calls that could not be settled stay unknown; but if the ledger cannot be written at all, the kernel does not
+  // start.
   if (parts.ledger.failure !== undefined) throw parts.ledger.failure;
   if (reconciled.unknown > 0) {
-    // Told by a kernel that stays; a command that opens the home for a moment would say it each time.
+    // At level `info`, which only long-running kernels show: a command that opens the home briefly would report it
+    // every time.
     parts.logger("info", "calls with an unknown outcome wait in the journal: see `narthex journal`", {
       count: reconciled.unknown,
     });
@@ -320,7 +323,7 @@ function requireCheckpoints({ checkpoints }: KernelParts): Checkpoints {
   return checkpoints;
 }
 
-/** Without an id, one as it would be opened now. */
+/** Finds the session; without an id, creates an example session as it would be opened now. */
 async function sessionFor(
   sessionId: string | undefined,
   hosts: readonly HostPattern[],
@@ -336,7 +339,7 @@ function reading(found: FoundContent, offset: number, limit: number, parts: Kern
   return { hash: found.digest, size: found.size, labels: found.labels, chunks };
 }
 
-/** Reading adopts the content's labels, durably, before a byte is handed out. */
+/** Adds the content's labels to the session, durably, before any byte is returned. */
 async function adoptLabels(live: LiveSession, { labels }: FoundContent, parts: KernelParts): Promise<void> {
   if (live.hasDurableLabels(labels)) return;
   live.addLabels(labels);

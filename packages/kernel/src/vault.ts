@@ -1,19 +1,19 @@
 import type { PreparedOperation } from "./workspace-files.ts";
 
 /**
- * A directory of secrets that no tool sees: files of it are copied into workspaces, one at a time and each by a call.
+ * A directory of secrets that no tool can see: its files are copied into workspaces one at a time, each by a call.
  *
- * SECURITY: it is read by a worker whose sandbox holds the vault and no workspace. As with workspaces, what is held open
- * is reported before a byte is read.
+ * SECURITY: it is read by a worker whose sandbox contains the vault and no workspace. As with workspaces, the opened
+ * file is reported before a byte is read.
  */
 export interface Vault {
-  /** Opens a file of the vault, and reads nothing yet. Throws a KernelError with the code of what is wrong. */
+  /** Opens a file of the vault without reading it. Throws a KernelError with the code of the problem. */
   prepareRead(request: VaultRequest, signal: AbortSignal): Promise<PreparedOperation>;
 }
 
 export interface VaultRequest {
-  /** Relative to the vault's root, with `/` between its parts. */
+  /** Relative to the vault's root, with `/` between components. */
   readonly path: string;
-  /** Where the content is to go: never where the vault itself lies. */
+  /** Workspace that the content is copied to; must not be the location of the vault itself. */
   readonly workspace: string;
 }

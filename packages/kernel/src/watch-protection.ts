@@ -4,12 +4,16 @@ import { SYSTEM_CHAIN } from "./ledger/record-draft.ts";
 import { describeFault } from "./result/describe-fault.ts";
 import { quarantineSession } from "./session/quarantine-session.ts";
 
-/** Has what a killed kernel left undone completed, and records what becomes of protected paths from now on. */
+/**
+ * Completes restores that a killed kernel left undone, and records the protected paths that are restored from now on.
+ */
 export async function watchProtection(kernel: KernelParts): Promise<void> {
   await kernel.programs?.watchProtection?.((report) => recordProtection(report, kernel));
 }
 
-/** Resolves when it is durable, and the sessions whose programs could not be undone are shut out. */
+/**
+ * Records a report. Resolves when it is durable, and when sessions whose changes could not be reverted are quarantined.
+ */
 async function recordProtection(report: ProtectionReport, kernel: KernelParts): Promise<void> {
   const { workspace, sessionIds, paths, keptIn, afterCrash, problem, acceptedBy } = report;
   const fields = { workspace, paths: paths.join(", "), kept_in: keptIn.join(", "), problem };

@@ -1,14 +1,14 @@
 /**
- * The files of a session's workspace.
+ * File access in a session's workspace.
  *
- * SECURITY: behind this port there is no gap between check and use: a path is walked from the workspace's root, part by
- * part, what is found is held open, and that is what is read or changed. What was opened is reported before anything
- * is done, so that it can be decided again where it is not what was named.
+ * SECURITY: behind this port there is no gap between check and use: a path is walked from the workspace's root,
+ * component by component, the result is held open, and exactly that is read or changed. The opened paths are reported
+ * before anything is done, so that they can be decided on again if they differ from the named ones.
  */
 export interface WorkspaceFiles {
   /**
-   * Opens what an operation is about, and does nothing yet. Throws a KernelError with the code of what is wrong. The
-   * signal ends everything that follows too, up to the moment at which a change is made: then it is seen through.
+   * Opens the files of an operation without doing anything yet. Throws a KernelError with the code of the problem. The
+   * signal also cancels all later steps, up to the moment at which a change is made: the change is then completed.
    */
   prepare(place: WorkspaceMount, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation>;
 }
@@ -19,14 +19,14 @@ export interface WorkspaceMount {
   readonly access: "read" | "write";
 }
 
-/** Paths are relative to the workspace's root, with `/` between their parts; the root itself is `.`. */
+/** Paths are relative to the workspace's root, with `/` between components; the root itself is `.`. */
 export type FileOperation =
-  /** `limit` 0 is all of it. */
+  /** A `limit` of 0 reads to the end. */
   | { readonly kind: "read"; readonly path: string; readonly offset: number; readonly limit: number }
   | {
       readonly kind: "list";
       readonly path: string;
-      /** 1 is the directory's own entries. */
+      /** 1 lists only the directory's own entries. */
       readonly depth: number;
       readonly glob: string | undefined;
       readonly hidden: boolean;
@@ -47,80 +47,85 @@ export type FileOperation =
     }
   | { readonly kind: "delete"; readonly path: string; readonly recursive: boolean }
   | { readonly kind: "move"; readonly source: string; readonly destination: string; readonly overwrite: boolean }
-  /** Puts back what was there before: the undo of any of the others. Only if `expected` is what is there now. */
+  /**
+   * Restores the earlier state of a path, as the undo of any other operation. Only if the current state is `expected`.
+   */
   | {
       readonly kind: "restore";
       readonly path: string;
       readonly expected: FileState;
       readonly before: FileState;
-      /** The bytes of the file that was there. */
+      /** The bytes of the earlier file. */
       readonly content: Uint8Array | AsyncIterable<Uint8Array> | undefined;
     }
-  /** What is at a path now, to tell after a crash whether an effect has happened. */
+  /** Returns the current state of a path, to determine after a crash whether an effect has happened. */
   | { readonly kind: "inspect"; readonly path: string };
 
-/** What is at a path. Hashes are lower-case hex of BLAKE3. */
+/** The state of a path. Hashes are BLAKE3 in lower-case hex. */
 export type FileState =
   | { readonly kind: "absent" }
   | { readonly kind: "file"; readonly hash: string; readonly size: number; readonly mode: number }
   | { readonly kind: "directory"; readonly mode: number }
   | { readonly kind: "link"; readonly target: string }
-  /** A pipe, a socket or a device: seen by `inspect`, touched by nothing. */
+  /** A pipe, a socket or a device: reported by `inspect`, never changed. */
   | { readonly kind: "other" };
 
-/** Something that an operation would change, as it is now. */
+/** The current state of a path that an operation would change. */
 export interface Preimage {
   readonly path: string;
   readonly state: FileState;
-  /** Of a file: its bytes. Throws before the end if they are not those of `state`. To be read before the commit. */
+  /** The bytes of a file. Throws before the end if they do not match `state`. Must be read before the commit. */
   content(): AsyncIterable<Uint8Array>;
 }
 
 export interface PreparedOperation {
-  /** The real paths of what is held open: what was named, or what links inside the workspace lead to. */
+  /** The real paths of the opened files: the named ones, or the targets of links inside the workspace. */
   readonly opened: readonly string[];
   /**
-   * What would be replaced or taken away; empty for operations that change nothing. What is moved is not taken away: a
-   * move is undone by a move.
+   * States that would be replaced or removed; empty for operations that change nothing. A moved entry does not count as
+   * removed, because a move is undone by a move.
    */
   preimages(): AsyncIterable<Preimage>;
   /**
-   * Does it, if what is held still is what its name stands for, unchanged since it was opened; fails with
-   * EXECUTION_FAILED otherwise, and has changed nothing. After a SANDBOX_ERROR only `inspect` tells whether it was done.
-   * Errors that are known to have changed nothing say so (`changedNothing`).
+   * Carries out the operation if the opened files are still at their paths and unchanged since they were opened;
+   * otherwise fails with EXECUTION_FAILED and changes nothing. After a SANDBOX_ERROR only `inspect` can tell whether it
+   * was done. Errors that are known to have changed nothing have `changedNothing` set.
    */
   commit(): Promise<FileResult>;
-  /** Lets go of what is held. Nothing was done. */
+  /** Closes the opened files without carrying out the operation. */
   abandon(): Promise<void>;
 }
 
 export type FileResult =
-  /** `size` is the file's, `length` that of what was asked for. The file is held until `content` was read or left. */
+  /**
+   * The `size` of the file, and the `length` of the requested part. The file is held open until `content` is read or
+   * abandoned.
+   */
   | {
       readonly kind: "read";
       readonly size: number;
       readonly length: number;
       readonly content: AsyncIterable<Uint8Array>;
     }
-  /** In the order of a walk: names sorted by their bytes, a directory before what is in it. */
+  /** In walk order: names sorted by their bytes, a directory before its entries. */
   | { readonly kind: "list"; readonly entries: readonly ListedEntry[]; readonly partial: boolean }
-  /** `lines` are those on which an edit replaced something, as they were; at most a thousand. */
+  /** `lines` are the numbers of the lines, before the edit, on which something was replaced; at most a thousand. */
   | { readonly kind: "changed"; readonly changes: readonly FileChange[]; readonly lines: readonly number[] }
   | { readonly kind: "inspect"; readonly state: FileState };
 
 export interface ListedEntry {
   /** Relative to the listed directory. */
   readonly name: string;
-  /** False where the name is not UTF-8: it is shown with replacement characters, and cannot be used as a path. */
+  /** False if the name is not valid UTF-8: it contains replacement characters and cannot be used as a path. */
   readonly isExact: boolean;
   readonly kind: "file" | "directory" | "link" | "other";
-  /** Of a file; 0 for all else. */
+  /** Size of a file; 0 for any other kind. */
   readonly size: number;
 }
 
 /**
- * One path that an operation changed. To take back what an operation did, paths that were absent before go from the
- * last to the first, then the others come back from the first to the last.
+ * One path that an operation changed. To revert an operation, first remove the paths that were absent before, from the
+ * last to the first, then restore the others from the first to the last.
  */
 export interface FileChange {
   readonly path: string;
@@ -128,13 +133,13 @@ export interface FileChange {
   readonly after: FileState;
 }
 
-/** Which part of which file a call has read. */
+/** A part of a file that a call has read. */
 export interface FileReading {
   readonly path: string;
   readonly offset: number;
   readonly size: number;
-  /** Of what was read: lower-case hex. */
+  /** Hash of the bytes read, in lower-case hex. */
   readonly hash: string;
-  /** How many bytes the whole file has; not recorded by earlier versions. */
+  /** Size of the whole file; not recorded by earlier versions. */
   readonly of?: number;
 }

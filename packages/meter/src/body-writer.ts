@@ -19,7 +19,7 @@ const OPCODE = {
 } as const;
 
 const NO_RESULT = 0x40;
-/** A cost takes three bytes however small it is, because it is known only after its run. */
+/** A cost always takes three bytes, because it is known only after its run. */
 const MAX_RUN_COST = 0xfffff;
 
 /** Indexes of the globals that the meter adds. */
@@ -29,11 +29,11 @@ export interface MeterGlobals {
 }
 
 /**
- * Writes one function: what is copied from the original, and between it what counts.
+ * Writes one function: parts copied from the original, with metering code between them.
  *
- * The fuel global is always up to date, but reading it back would make every loop wait for memory; so a local of each
- * function holds the same number. After a call the local is stale, and so is the depth global: both are restored when
- * they are needed next.
+ * The fuel global is always up to date, but reading it back would make every loop wait for memory, so each function
+ * keeps a copy in a local. After a call the local is stale, and so is the depth global; both are restored when they are
+ * needed next.
  */
 export class BodyWriter {
   readonly sink = new ByteSink(1 << 16);
@@ -45,7 +45,7 @@ export class BodyWriter {
   #isDepthStale = false;
   #runAt = -1;
   #runCost = 0;
-  /** The bytes of a charge, the cost left out, for a function with so many locals. */
+  /** The bytes of a charge for a function with this number of locals, without the cost. */
   readonly #charge = new Uint8Array(64);
   #chargeLength = 0;
   #chargeLocals = -1;
@@ -67,7 +67,7 @@ export class BodyWriter {
     this.#runCost = 0;
   }
 
-  /** Types of the locals that were added: fuel, depth and temporaries. */
+  /** Types of the added locals: fuel, depth and temporaries. */
   get addedLocals(): readonly number[] {
     return this.#addedLocals;
   }
@@ -76,7 +76,7 @@ export class BodyWriter {
     return this.#runAt >= 0;
   }
 
-  /** Whether a call left something to restore. */
+  /** Whether a call left a local or global to restore. */
   get isStale(): boolean {
     return this.#isFuelStale || this.#isDepthStale;
   }
@@ -85,7 +85,7 @@ export class BodyWriter {
     return this.#isDepthStale;
   }
 
-  /** Begins a run of instructions that are charged together, before the first of them. */
+  /** Begins a run of instructions that are charged together. Call before the first of them. */
   beginRun(): void {
     this.#runCost = 0;
     this.pushFuel();
@@ -113,7 +113,7 @@ export class BodyWriter {
     else this.localGet(this.#originalLocals);
   }
 
-  /** Takes the number on top from the fuel below it, and ends everything where that was too little. */
+  /** Subtracts the number on top from the fuel below it, and traps if the result is negative. */
   subtractFuel(): void {
     this.sink.byte(OPCODE.i64Sub);
     this.localTee(this.#originalLocals);
@@ -138,7 +138,7 @@ export class BodyWriter {
     this.#isDepthStale = false;
   }
 
-  /** Where paths meet, all of them bring the same. */
+  /** Restores stale state where control paths join, so that it is the same on all of them. */
   beforeJoin(): void {
     this.beforeCall();
     if (!this.#isFuelStale) return;
@@ -147,13 +147,13 @@ export class BodyWriter {
     this.#isFuelStale = false;
   }
 
-  /** Behind a branch nothing is left to restore: whoever comes in there has done it. */
+  /** After a join nothing is stale: every path restored it before. */
   afterJoin(): void {
     this.#isFuelStale = false;
     this.#isDepthStale = false;
   }
 
-  /** Ends everything, with a mark in the depth global, if the i32 on top is not 0. */
+  /** If the i32 on top is not 0, sets the depth global to `mark` and traps. */
   trapIf(mark: number): void {
     this.sink.byte(OPCODE.if);
     this.sink.byte(NO_RESULT);
@@ -164,7 +164,7 @@ export class BodyWriter {
     this.sink.byte(OPCODE.end);
   }
 
-  /** What a function does before its body, if it counts as so many units of depth. */
+  /** Writes the depth check before the body of a function that takes this many units of depth. */
   writeDepthTest(to: ByteSink, units: number): void {
     const depth = this.#originalLocals + 1;
     writeIndexed(to, OPCODE.globalGet, this.#globals.depth);
@@ -183,7 +183,7 @@ export class BodyWriter {
     to.byte(OPCODE.end);
   }
 
-  /** The index of a local of this type that nothing else uses; with another number, of another one. */
+  /** The index of a temporary local of this type. Different numbers give different locals. */
   temporary(type: number, number = 0): number {
     let indexes = this.#temporaries.get(type);
     if (indexes === undefined) this.#temporaries.set(type, (indexes = []));
@@ -214,7 +214,7 @@ export class BodyWriter {
     writeIndexed(this.sink, OPCODE.globalSet, index);
   }
 
-  /** What takes a cost from the fuel on top is the same in all of a function, but for the cost. */
+  /** Prepares the code of a charge, which is the same in the whole function except for the cost. */
   #prepareCharge(): void {
     if (this.#originalLocals === this.#chargeLocals) return;
     this.#chargeLocals = this.#originalLocals;

@@ -1,9 +1,9 @@
-/** Ranges below this are copied here: a call into the engine costs more. */
+/** Shorter ranges are copied in JavaScript: a call into the engine costs more. */
 const SHORT = 96;
-/** So many bytes at a time, the last ones too many: what is too much is written over. */
+/** Bytes copied per step. The last step may copy too many; the excess is overwritten later. */
 const STEP = 4;
 
-/** Bytes that are written one after the other, in a buffer that grows. */
+/** Writes bytes one after the other to a growing buffer. */
 export class ByteSink {
   bytes: Uint8Array;
   at = 0;
@@ -12,7 +12,7 @@ export class ByteSink {
     this.bytes = new Uint8Array(capacity);
   }
 
-  /** Makes sure that so many bytes can be written. */
+  /** Ensures capacity for this many more bytes. */
   reserve(count: number): void {
     const needed = this.at + count;
     if (needed <= this.bytes.length) return;
@@ -45,7 +45,7 @@ export class ByteSink {
     this.bytes[this.at++] = rest;
   }
 
-  /** A signed number, which must be safe in a double. */
+  /** Writes a signed LEB128 number, which must be a safe integer. */
   signed(value: number): void {
     let rest = value;
     while (rest < -64 || rest > 63) {
@@ -78,7 +78,7 @@ export class ByteSink {
     this.copy(source, 0, source.length);
   }
 
-  /** Leaves five bytes for a length that is not known yet, and answers where what it counts begins. */
+  /** Reserves five bytes for a length that is not known yet. Returns the position where the counted bytes begin. */
   reserveLength(): number {
     this.reserve(5);
     this.at += 5;
@@ -95,8 +95,8 @@ export class ByteSink {
   }
 
   /**
-   * What was written, in a buffer of its size. Copied, because once a process has handed a buffer on, its code checks at
-   * every access of every array of bytes whether its buffer is still there.
+   * The written bytes in a buffer of exact size. Copied instead of transferred: once a process has transferred a
+   * buffer, its code checks at every access to any byte array whether the buffer is detached.
    */
   take(): Uint8Array {
     return this.bytes.slice(0, this.at);

@@ -1,9 +1,9 @@
 import { Rejection } from "./meter-reason.ts";
 
-/** SECURITY: two names that differ in their bytes are two names, also where one begins with a byte order mark. */
+/** SECURITY: names that differ in their bytes must stay different, also if one begins with a byte order mark. */
 const NAMES = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads a module from its first byte to its last. V8 found it valid before; whatever it did not see ends here. */
+/** Reads a module from start to end. V8 has validated it before; anything unexpected throws a Rejection. */
 export class ByteSource {
   readonly bytes: Uint8Array;
   at: number;
@@ -26,7 +26,7 @@ export class ByteSource {
     return byte;
   }
 
-  /** An unsigned number of at most 32 bits. */
+  /** Reads an unsigned number of at most 32 bits. */
   u32(): number {
     const first = this.byte();
     if (first < 0x80) return first;
@@ -42,7 +42,7 @@ export class ByteSource {
     throw new Rejection("invalid", this.at, "a number is too long");
   }
 
-  /** Passes over a number of any type. */
+  /** Skips a LEB128 number of any type. */
   skipNumber(): void {
     for (let length = 0; length < 10; length++) if (this.byte() < 0x80) return;
     throw new Rejection("invalid", this.at, "a number is too long");
@@ -53,7 +53,7 @@ export class ByteSource {
     this.at += length;
   }
 
-  /** A number and so many bytes. */
+  /** Reads a length and that many bytes. */
   span(): Uint8Array {
     const length = this.u32();
     const start = this.at;

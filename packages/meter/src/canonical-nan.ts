@@ -9,11 +9,12 @@ const EQUAL = { [F32]: 0x5b, [F64]: 0x61 } as const;
 const NAN_BYTES = { [F32]: [0, 0, 0xc0, 0x7f], [F64]: [0, 0, 0, 0, 0, 0, 0xf8, 0x7f] } as const;
 
 /**
- * Fixes the bits of the top operands, so many, before they can be seen. The specification leaves open which NaN
- * arithmetic gives, and machines differ; it is made the canonical one, which is always among those allowed. A NaN that
- * was loaded, reinterpreted or written as a constant has the bits it has on every machine, and keeps them.
+ * Canonicalizes the top `count` operands before their bits become observable. The specification does not define which
+ * NaN arithmetic returns, and machines differ; it is replaced by the canonical one, which is always among those
+ * allowed. A NaN that was loaded, reinterpreted or written as a constant has the same bits on every machine, and keeps
+ * them.
  *
- * INVARIANT: locals, globals, memory, parameters, results and what branches take along never have loose bits.
+ * INVARIANT: locals, globals, memory, parameters, results and branch operands never have loose bits.
  */
 export function canonicalizeNans(writer: BodyWriter, operands: OperandStack, count: number): void {
   const { types, size } = operands;
@@ -32,7 +33,7 @@ export function canonicalizeNans(writer: BodyWriter, operands: OperandStack, cou
   operands.looseBelow = lowest;
 }
 
-/** Temporary 0 of each type is the one that `fixTop` uses. */
+/** Temporary 0 of each type is reserved for `canonicalizeTopNan`. */
 function temporaryFor(writer: BodyWriter, types: Uint8Array, index: number, first: number): number {
   return writer.temporary((types[index] ?? 0) & ~LOOSE, index - first);
 }

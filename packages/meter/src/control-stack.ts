@@ -8,7 +8,7 @@ export const END = 0x0b;
 
 const NO_SIGNATURE: Signature = { params: new Uint8Array(0), results: new Uint8Array(0) };
 
-/** The blocks that are open at one place of a function, the function itself at the bottom. */
+/** The open blocks at one place of a function, with the function itself at the bottom. */
 export class ControlStack {
   #opcodes = new Uint8Array(64);
   #bases = new Int32Array(64);
@@ -34,7 +34,7 @@ export class ControlStack {
     this.#opcodes[this.size - 1] = opcode;
   }
 
-  /** How many operands were there when the innermost block began, without its parameters. */
+  /** Number of operands below the innermost block, without its parameters. */
   get base(): number {
     return this.#bases[this.size - 1] ?? 0;
   }
@@ -43,12 +43,12 @@ export class ControlStack {
     return this.#types[this.size - 1] ?? NO_SIGNATURE;
   }
 
-  /** Whether a branch leads behind the end of the innermost block. */
+  /** Whether a branch targets the end of the innermost block. */
   get isTarget(): boolean {
     return this.#opcodes[this.size - 1] !== LOOP && this.#isTarget[this.size - 1] === 1;
   }
 
-  /** Notes a branch, and answers how many operands it takes along. */
+  /** Records a branch and returns the number of operands it carries. */
   branch(label: number): number {
     const index = this.size - 1 - label;
     const type = this.#types[index];

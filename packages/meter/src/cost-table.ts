@@ -1,15 +1,15 @@
 /**
- * Part of replay: what a call used is recorded, and must come out the same. Any change of the costs below, or of what
- * the rewriter puts into a module, raises it. SPEC: docs/formats/wasm-meter.md
+ * Part of replay: the usage of a call is recorded and must be reproducible. Increase this for any change of the costs
+ * below, or of the code that the rewriter adds to a module. SPEC: docs/formats/wasm-meter.md
  */
 export const METER_VERSION = 1;
 
-/** What an instruction costs that is not named here. */
+/** Cost of instructions that are not listed here. */
 export const PLAIN_COST = 1;
 
 /** By opcode. */
 export const COSTS: ReadonlyMap<number, number> = new Map([
-  // Marks without work of their own.
+  // Markers that do no work of their own.
   [0x01, 0], // nop
   [0x02, 0], // block
   [0x03, 0], // loop
@@ -30,7 +30,7 @@ export const COSTS: ReadonlyMap<number, number> = new Map([
   [0xd2, 16], // ref.func
 ]);
 
-/** By the number after the prefix 0xfc. What is charged by length comes on top. */
+/** By the number after the prefix 0xfc. Charges by length are added. */
 export const BULK_COSTS: ReadonlyMap<number, number> = new Map([
   [0x08, 32], // memory.init
   [0x09, 8], // data.drop
@@ -43,20 +43,22 @@ export const BULK_COSTS: ReadonlyMap<number, number> = new Map([
   [0x11, 64], // table.fill
 ]);
 
-/** Of bytes moved, 2 to this power cost 1. */
+/** Moving 2 to this power bytes costs 1. */
 export const BYTES_PER_UNIT_LOG2 = 3;
 
-/** A page of memory costs 2 to this power: the operating system clears it when it is first touched. */
+/** A page of memory costs 2 to this power: the operating system clears it on first access. */
 export const PAGE_COST_LOG2 = 13;
 
-/** A call of a function from outside, besides what the host charges for what it does. */
+/** A call of an imported function, in addition to the charges of the host for its work. */
 export const IMPORT_CALL_COST = 64;
 
-/** Of parameters and locals, which a call has to set, 2 to this power cost 1. */
+/** 2 to this power parameters and locals, which a call has to initialize, cost 1. */
 export const SLOTS_PER_UNIT_LOG2 = 2;
 
-/** Of parameters, locals and operands of a function, so many are one unit of call depth; a begun one counts. */
+/**
+ * A function takes one unit of call depth, plus one for every full group of this many parameters, locals and operands.
+ */
 export const SLOTS_PER_DEPTH = 16;
 
-/** Functions that call nobody are not counted by depth up to so many slots. */
+/** Functions that call no others and have at most this many slots do not count toward the depth. */
 export const LEAF_SLOTS = 64;

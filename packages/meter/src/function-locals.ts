@@ -3,7 +3,7 @@ import { Rejection } from "./meter-reason.ts";
 import { rejectedType } from "./read-limits.ts";
 import { isFloat, isValueType, type Signature, V128 } from "./value-type.ts";
 
-/** V8 takes no more, so a larger sum is not valid. */
+/** V8's limit; a module with more locals is invalid. */
 const MAX_LOCALS = 50_000;
 
 /** Parameters and locals of one function. */
@@ -11,11 +11,11 @@ export class FunctionLocals {
   /** By index. */
   types = new Uint8Array(256);
   count = 0;
-  /** How many stack slots of 8 bytes they take. */
+  /** Number of stack slots of 8 bytes that they take. */
   slots = 0;
-  /** Whether a function so far declared floats. */
+  /** Whether any function so far declared a float local. */
   hasFloats = false;
-  /** The groups as they are declared. */
+  /** Number of declared groups, and their position. */
   groups = 0;
   groupsStart = 0;
   groupsEnd = 0;

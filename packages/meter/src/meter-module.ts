@@ -13,11 +13,12 @@ const COMPONENT_LAYER = 1;
 const HEADER_LENGTH = 8;
 
 /**
- * Rewrites a module so that what it uses is counted and bounded, the same on every machine, or says why not.
+ * Rewrites a module so that its resource usage is metered and bounded, identically on every machine, or returns why the
+ * module is rejected.
  *
- * SECURITY: the bytes are an attacker's. V8 validates the original first, so that what is rewritten is well formed and
- * well typed; whatever is not known to be metered is rejected; and V8 validates the result, so that a mistake of the
- * rewriter cannot become an unsound module.
+ * SECURITY: the bytes may come from an attacker. V8 validates the original first, so that the rewriter's input is well
+ * formed and well typed; anything not known to be metered is rejected; and V8 validates the result, so that a bug in
+ * the rewriter cannot produce an unsound module.
  */
 export function meterModule(original: Uint8Array, options: MeterOptions): Metered {
   try {
@@ -60,7 +61,7 @@ function explainInvalid(bytes: Uint8Array): Rejection {
   return new Rejection("invalid", Number(offset ?? 0), message === "" ? undefined : message);
 }
 
-/** V8 says what is wrong only to whoever compiles. */
+/** V8 reports the reason only when a module is compiled. */
 function compileMessage(bytes: Uint8Array): string {
   try {
     new WebAssembly.Module(bytes);

@@ -2,27 +2,33 @@ import type { MeterReason } from "./meter-reason.ts";
 import type { Signature } from "./value-type.ts";
 
 export interface MeterOptions {
-  /** Memory may grow to so many pages of 64 KB, and always can. */
+  /** Maximum size of the memory in pages of 64 KB. Growth up to it always succeeds, or the call ends. */
   readonly memoryPages: number;
-  /** A table may grow to so many entries. All tables together may begin with as many, and grow to ten times of it. */
+  /**
+   * Maximum number of entries of a table. The initial sizes of all tables together have the same limit, and their
+   * maximum sizes together ten times as much.
+   */
   readonly tableEntries: number;
-  /** Units of call depth; `stackBytesFor` says what stack they need. */
+  /** Units of call depth; `stackBytesFor` computes the stack they need. */
   readonly maxDepth: number;
-  /** False for tools whose calls must repeat: the NaNs of SIMD lanes are not made canonical. */
+  /** False for tools whose calls must be reproducible: the NaNs of SIMD lanes are not canonicalized. */
   readonly allowSimd: boolean;
-  /** Imports that may be there, as `module.name`. */
+  /** Permitted imports, as `module.name`. */
   readonly imports: ReadonlySet<string>;
-  /** What these are: functions of this type. Without it they may be functions of any type, and globals. */
+  /**
+   * The type that all imports must have; they must be functions. Without it functions of any type and globals are
+   * permitted.
+   */
   readonly importType?: Signature;
 }
 
-/** Names under which the rewritten module exports what its host needs. No module that is taken has such a name itself. */
+/** Export names that the rewriter adds for the host. Modules that already use such a name are rejected. */
 export interface ModuleExports {
-  /** A mutable i64: set before every call, read after it. */
+  /** A mutable i64: set it before every call, read it after. */
   readonly fuel: string;
-  /** A mutable i32: set to `maxDepth` before every call. */
+  /** A mutable i32: set it to `maxDepth` before every call. */
   readonly depth: string;
-  /** What was the start function: call it first, after fuel and depth were set. */
+  /** The original start function: call it first, after setting fuel and depth. */
   readonly start: string | undefined;
   readonly memory: string | undefined;
 }
@@ -35,9 +41,12 @@ export interface CustomSection {
 export interface ModuleFacts {
   readonly usesSimd: boolean;
   readonly usesFloats: boolean;
-  /** Functions of its own, without those that are imported. */
+  /** Number of functions, without imported ones. */
   readonly functions: number;
-  /** Imported functions whose results are floats, or exported functions with float parameters: bits from outside. */
+  /**
+   * Whether floats can come from outside: an imported function has a float result, or an exported one a float
+   * parameter.
+   */
   readonly takesFloats: boolean;
   readonly memoryPages: { readonly initial: number; readonly maximum: number } | undefined;
 }
@@ -47,7 +56,7 @@ export type Metered =
       readonly ok: true;
       readonly code: Uint8Array;
       readonly exports: ModuleExports;
-      /** Custom sections of the original, which the rewritten module has no more. */
+      /** Custom sections of the original, which the rewritten module does not contain. */
       readonly declaration: readonly CustomSection[];
       readonly facts: ModuleFacts;
     }

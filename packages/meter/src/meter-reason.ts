@@ -1,4 +1,4 @@
-/** Why a module is not taken. The list is closed: reports and tools can rest on these words. */
+/** Why a module is rejected. The list is closed: reports and tools can rely on its keys. */
 export const METER_REASONS = {
   "not-a-module": "the bytes do not start like a WebAssembly module",
   component: "a component, which is another encoding than a core module",
@@ -30,7 +30,7 @@ export const METER_REASONS = {
 
 export type MeterReason = keyof typeof METER_REASONS;
 
-/** Thrown while a module is read, and caught where reading began: it never leaves the package. */
+/** Thrown while a module is read and caught by `meterModule`; never leaves the package. */
 export class Rejection extends Error {
   override readonly name = "Rejection";
   readonly reason: MeterReason;

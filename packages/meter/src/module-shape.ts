@@ -18,7 +18,7 @@ export const SECTION = {
   tag: 13,
 } as const;
 
-/** The order of sections in a module; tags are not taken. */
+/** The order of sections in a module. Tag sections are not supported. */
 export const SECTION_ORDER: readonly number[] = [
   SECTION.type,
   SECTION.import,
@@ -36,7 +36,7 @@ export const SECTION_ORDER: readonly number[] = [
 
 export interface Limits {
   readonly initial: number;
-  /** Within the cap. */
+  /** At most the cap. */
   readonly maximum: number;
 }
 
@@ -49,20 +49,20 @@ export interface Span {
   readonly end: number;
 }
 
-/** What is known of a module before its code is read. */
+/** Facts about a module that are known before its code is read. */
 export interface ModuleShape {
   readonly bytes: Uint8Array;
   readonly sections: ReadonlyMap<number, Span>;
   readonly customSections: readonly CustomSection[];
   readonly types: readonly Signature[];
-  /** Of every function, imported ones first, the index of its type. */
+  /** The type index of every function, imported ones first. */
   readonly functionTypes: readonly number[];
   readonly importedFunctions: number;
   readonly tables: readonly TableShape[];
   readonly memory: Limits | undefined;
-  /** Of every global, imported ones first. */
+  /** The type of every global, imported ones first. */
   readonly globalTypes: readonly number[];
-  /** Where the entries of the global section begin, after their count. */
+  /** Position of the entries of the global section, after their count. */
   readonly globalEntries: Span | undefined;
   readonly importedGlobals: number;
   readonly exportEntries: (Span & { readonly count: number }) | undefined;

@@ -3,25 +3,25 @@ import { F32, F64, I32, I64, LOOSE, NOTHING } from "./value-type.ts";
 
 /** How an opcode is read. */
 export const KIND_UNKNOWN = 0;
-/** Takes and gives values of fixed types, and has no immediates. */
+/** Operands and results of fixed types, no immediates. */
 export const KIND_NUMERIC = 1;
-/** The same with an alignment and an offset. */
+/** Like `KIND_NUMERIC`, with an alignment and an offset as immediates. */
 export const KIND_MEMORY = 2;
-/** Has a rule of its own. */
+/** Handled individually. */
 const KIND_OTHER = 3;
 
-/** What happens to a float with loose bits. */
+/** How an opcode treats floats with loose bits. */
 export const FLOATS_NONE = 0;
-/** The operand on top is seen bit by bit, so its bits are fixed first. */
+/** The bits of the top operand become observable, so it is canonicalized first. */
 export const FLOATS_FIX = 1;
-/** The result is as loose as the operand that was below. */
+/** The result is as loose as the lowest operand. */
 export const FLOATS_PASS = 2;
-/** Both: `copysign` shows the sign of its second operand. */
+/** Both: `copysign` makes the sign of its second operand observable. */
 const FLOATS_FIX_AND_PASS = 3;
 
 export const KIND = new Uint8Array(256);
 export const POPS = new Uint8Array(256);
-/** The type of the result, `LOOSE` set where arithmetic made it. */
+/** The result type, with `LOOSE` set if arithmetic produced it. */
 export const PUSH = new Uint8Array(256);
 export const FLOATS = new Uint8Array(256);
 export const COST = new Uint16Array(256);

@@ -1,6 +1,6 @@
 import { LOOSE } from "./value-type.ts";
 
-/** The types of the operands at one place of a function. V8 found them right; here they are only followed. */
+/** The types of the operands at one place of a function. V8 has checked them; this only tracks them. */
 export class OperandStack {
   types = new Uint8Array(1024);
   size = 0;
@@ -33,7 +33,7 @@ export class OperandStack {
     if (size > this.maxSize) this.maxSize = size;
   }
 
-  /** Leaves so many. */
+  /** Truncates the stack to this size. */
   cut(size: number): void {
     this.size = size;
     if (this.looseBelow > size) this.looseBelow = size;

@@ -4,7 +4,10 @@ import { EXTERNREF, F32, F64, FUNCREF, I32, I64, type Signature, V128 } from "./
 
 const NO_TYPES = new Uint8Array(0);
 const NO_RESULT = 0x40;
-/** Of the last byte of a signed number; of its fifth byte another one, which makes it too large. */
+/**
+ * The sign bit of the last byte of a signed number. In the fifth byte another bit is the sign, and `u32` rejects a
+ * number that has it set as too large.
+ */
 const SIGN_BIT = 0x40;
 const MAX_BYTES = 5;
 const EMPTY: Signature = { params: NO_TYPES, results: NO_TYPES };
@@ -22,10 +25,10 @@ export function readBlockType({ source, module, allowSimd }: RewriteState): Sign
     source.at++;
     return EMPTY;
   }
-  // A negative number of one byte is a value type, all others are indexes.
+  // A negative number of one byte is a value type; all others are type indexes.
   if ((first & 0xc0) !== 0x40) {
     const type = module.types[source.u32()];
-    // SECURITY: the number is signed. One that is negative in more bytes than it needs is a value type for V8.
+    // SECURITY: the number is signed. V8 reads a negative one in an overlong encoding as a value type.
     const isNegative = source.at - at < MAX_BYTES && ((source.bytes[source.at - 1] ?? 0) & SIGN_BIT) !== 0;
     if (type === undefined || isNegative) throw new Rejection("invalid", at, "a block has no type");
     return type;

@@ -5,7 +5,7 @@ import { EXTERNREF, FUNCREF } from "./value-type.ts";
 
 const END = 0x0b;
 
-/** Passes over an expression of one instruction that is known before anything runs. */
+/** Skips a constant expression of one instruction. */
 export function skipConstant(source: ByteSource): void {
   const at = source.at;
   skipInstruction(source.byte(), source);
@@ -25,7 +25,7 @@ function skipInstruction(opcode: number, source: ByteSource): void {
       return source.skip(8);
     case 0xd0: // ref.null
       return readReferenceType(source);
-    case 0xfd: // v128.const, or what is no constant at all
+    case 0xfd: // v128.const, or an invalid opcode
       source.skipNumber();
       return source.skip(16);
     default:
@@ -43,7 +43,7 @@ const IS_PASSIVE_OR_DECLARED = 1;
 const HAS_TABLE_OR_IS_DECLARED = 2;
 const HAS_EXPRESSIONS = 4;
 
-/** One segment of table entries, of any of the eight kinds. Answers how many they are. */
+/** Reads a segment of table entries, of any of the eight kinds. Returns their number. */
 export function readElements(source: ByteSource): number {
   const flags = source.u32();
   const isActive = (flags & IS_PASSIVE_OR_DECLARED) === 0;
@@ -52,7 +52,7 @@ export function readElements(source: ByteSource): number {
   if (isActive) skipConstant(source);
   const hasKind = !isActive || hasTable;
   if ((flags & HAS_EXPRESSIONS) === 0) {
-    // The only kind of element without expressions is the function, 0.
+    // Without expressions the only kind of element is a function, 0.
     if (hasKind) source.skip(1);
     const count = source.u32();
     for (let entry = 0; entry < count; entry++) source.u32();

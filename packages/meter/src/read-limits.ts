@@ -6,10 +6,10 @@ import { EXTERNREF, FUNCREF } from "./value-type.ts";
 const HAS_MAXIMUM = 1;
 const IS_SHARED = 2;
 const IS_64_BIT = 4;
-/** Starts a table whose entries are not null at first. */
+/** First byte of a table with an initial value for its entries. */
 const TABLE_WITH_INITIAL = 0x40;
 
-/** The size of a memory, its maximum made as low as the cap. */
+/** Reads the size of a memory and lowers its maximum to the cap. */
 export function readMemory(source: ByteSource, capPages: number): Limits {
   const at = source.at;
   const limits = readLimits(source);
@@ -39,7 +39,7 @@ function readLimits(source: ByteSource): Limits {
   return { initial, maximum: flags === HAS_MAXIMUM ? source.u32() : Number.POSITIVE_INFINITY };
 }
 
-/** Types below the numbers are references: abstract heap types, or `(ref ...)`. */
+/** Types with smaller codes than the numeric types are references: abstract heap types, or `(ref ...)`. */
 export function rejectedType(type: number, at: number): Rejection {
   return new Rejection(type === 0x63 || type === 0x64 ? "function-references" : "garbage-collection", at);
 }

@@ -6,24 +6,24 @@ import { readElements, skipConstant } from "./read-constants.ts";
 import { readMemory, readTable, rejectedType } from "./read-limits.ts";
 import { isValueType, type Signature, signatureText, V128 } from "./value-type.ts";
 
-/** Names that begin so belong to the meter. */
+/** Prefix of export names that are reserved for the meter. */
 export const RESERVED_PREFIX = "narthex:meter:";
 
 const HEADER_LENGTH = 8;
 const MAX_TABLES = 100;
-/** All tables together may grow to so many times of what one may. */
+/** All tables together may grow to this many times the limit of one table. */
 const MAX_TABLE_GROWTH = 10;
-/** SECURITY: they are a few bytes each, and take a hundred times of that to keep. */
+/** SECURITY: a section takes a few bytes in the module, but a hundred times as much in memory. */
 const MAX_CUSTOM_SECTIONS = 1000;
 const MAX_TYPES = 100_000;
-/** Each is made anew for every call. */
+/** Every call creates all of them again. */
 const MAX_EXPORTS = 10_000;
 const FUNCTION_TYPE = 0x60;
 const EXTERNAL = { function: 0, table: 1, memory: 2, global: 3 } as const;
-/** Names from a module, as they are shown. */
+/** Maximum length of names from a module in messages. */
 const SHOWN_CHARACTERS = 80;
 
-/** Reads everything but the code, and rejects what is not on the list of what is taken. */
+/** Reads everything except the code, and rejects anything that is not explicitly supported. */
 export function readModule(bytes: Uint8Array, options: MeterOptions): ModuleShape {
   const sections = new Map<number, Span>();
   const customSections: CustomSection[] = [];
@@ -110,7 +110,7 @@ class ModuleReader {
     };
   }
 
-  /** Reads the entries of a section, and answers where they are. */
+  /** Reads the entries of a section and returns their position. */
   #each(id: number, read: (source: ByteSource) => void): (Span & { readonly count: number }) | undefined {
     const span = this.#sections.get(id);
     if (span === undefined) return undefined;
@@ -169,7 +169,7 @@ class ModuleReader {
       throw new Rejection("import-not-granted", at, `\`${module}.${name}\` has another type`);
   }
 
-  /** SECURITY: tables are made for each call, before it pays for anything. */
+  /** SECURITY: tables are created for each call before any fuel is charged. */
   #checkTables(): void {
     const at = this.#sections.get(SECTION.table)?.start ?? 0;
     const cap = this.#options.tableEntries;
@@ -204,7 +204,7 @@ class ModuleReader {
     if (kind === EXTERNAL.function) this.#exportedFunctions.push(index);
   }
 
-  /** SECURITY: segments fill tables for each call, before it pays for anything. */
+  /** SECURITY: segments fill tables for each call before any fuel is charged. */
   #readElements(source: ByteSource): void {
     const at = source.at;
     const cap = this.#options.tableEntries;

@@ -1,6 +1,6 @@
 import { type MeterReason, Rejection } from "./meter-reason.ts";
 
-/** Opcodes of proposals that are not taken. */
+/** Opcodes of unsupported proposals. */
 const REASONS: ReadonlyMap<number, MeterReason> = new Map<number, MeterReason>([
   ...[0x06, 0x07, 0x08, 0x09, 0x0a, 0x18, 0x19, 0x1f].map((opcode) => [opcode, "exceptions"] as const),
   ...[0x12, 0x13, 0x15].map((opcode) => [opcode, "tail-calls"] as const),

@@ -13,7 +13,9 @@ const I64_EXTEND_U = 0xad;
 const SELECT = 0x1b;
 const BYTES_PER_PAGE_LOG2 = 16;
 
-/** Instructions behind the prefix 0xfc: saturating conversions, and what works on many bytes or entries. */
+/**
+ * Rewrites instructions after the prefix 0xfc: saturating conversions, and bulk operations on bytes or table entries.
+ */
 export function rewriteBulk(state: RewriteState, at: number): void {
   const { source, operands } = state;
   const number = source.u32();
@@ -47,7 +49,7 @@ export function rewriteBulk(state: RewriteState, at: number): void {
       operands.size -= 3;
       return;
     }
-    case 0x0c: // table.init: of a segment
+    case 0x0c: // table.init: from a segment
       source.skipNumber();
       chargeLength(state, at, source.u32());
       operands.size -= 3;
@@ -88,8 +90,9 @@ export function skipBulkImmediates(state: RewriteState, number: number, at: numb
 }
 
 /**
- * Takes fuel for the length on top, which stays there: bytes of the memory, or entries of a table. What is longer than
- * the whole of it is out of bounds, does nothing, and costs nothing but the trap.
+ * Charges fuel for the length on top, which stays there: bytes of the memory, or entries of a table. A length beyond
+ * the whole memory or table is out of bounds: the instruction traps without effect, and no fuel is charged for the
+ * length.
  */
 function chargeLength(state: RewriteState, at: number, table: number | undefined): void {
   const { writer } = state;

@@ -13,7 +13,7 @@ export function rewriteCall(state: RewriteState, at: number): void {
   const isImported = index < module.importedFunctions;
   state.charge(at, (COST[0x10] ?? 1) + (isImported ? IMPORT_CALL_COST : 0));
   call(state, type, at, 0);
-  // What a host gives may be any NaN.
+  // The host may return any NaN.
   if (isImported) loosen(state, operands.size - type.results.length);
 }
 
@@ -28,7 +28,7 @@ export function rewriteCallIndirect(state: RewriteState, at: number): void {
   if (state.hostTypes.has(index)) loosen(state, operands.size - type.results.length);
 }
 
-/** Types by which a table may lead to an imported function that gives floats. */
+/** Types of functions that a table may contain and that may be imported functions with float results. */
 export function findHostTypes({ types, functionTypes, importedFunctions }: ModuleShape): Set<number> {
   const imported = functionTypes.slice(0, importedFunctions).flatMap((index) => types[index] ?? []);
   const giving = imported.filter(({ results }) => results.some(isFloat));

@@ -3,14 +3,14 @@ import { COST } from "./opcode-table.ts";
 import { readBlockType } from "./read-block-type.ts";
 import type { RewriteState } from "./rewrite-state.ts";
 
-/** A block alone changes nothing: the run it is in goes on. */
+/** A block does not end the current run. */
 export function beginBlock(state: RewriteState, opcode: number, at: number): void {
   const type = readBlockType(state);
   state.canonicalizeTop(at, type.params.length);
   state.controls.push(opcode, type, state.operands.size - type.params.length);
 }
 
-/** A loop and the arms of an `if` are runs of their own. */
+/** A loop and the arms of an `if` begin new runs. */
 export function beginBranching(state: RewriteState, opcode: number, at: number): void {
   const { writer, operands, controls } = state;
   const type = readBlockType(state);
@@ -42,7 +42,7 @@ export function rewriteEnd(state: RewriteState, at: number): void {
     return;
   }
   const { opcode, type, base } = controls;
-  // Only the fall through its end leads out of a loop, or of a block that no branch names.
+  // A loop, or a block that no branch targets, is left only by reaching its end.
   if (!isUnreachable && (opcode === LOOP || (!controls.isTarget && opcode !== IF && opcode !== ELSE))) {
     state.canonicalizeTop(at, type.results.length);
     if (opcode === LOOP) state.writer.endRun();
@@ -55,7 +55,7 @@ export function rewriteEnd(state: RewriteState, at: number): void {
   controls.size--;
 }
 
-/** Ends the run, with everything as others expect it who come to the same place. */
+/** Ends the run and restores the state that all other paths to the same place expect. */
 function leaveBlock(state: RewriteState, at: number): void {
   if (state.isUnreachable) {
     state.omitUpTo(at);
@@ -67,7 +67,7 @@ function leaveBlock(state: RewriteState, at: number): void {
   state.writer.endRun();
 }
 
-/** A branch with so many operands above those that it takes along. */
+/** A branch with `above` operands on top of those that it carries. */
 export function branch(state: RewriteState, label: number, at: number, above: number): void {
   const { controls } = state;
   state.canonicalizeTop(at, controls.branch(label) + above);

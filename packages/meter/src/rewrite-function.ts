@@ -8,7 +8,7 @@ import type { Signature } from "./value-type.ts";
 
 const NO_TYPES = new Uint8Array(0);
 
-/** Rewrites the function whose body lies between `start` and `end`, in one pass, and writes it with its size. */
+/** Rewrites the function whose body lies between `start` and `end` in one pass, and writes it with its size. */
 export function rewriteFunction(
   state: RewriteState,
   { signature, start, end }: { readonly signature: Signature; readonly start: number; readonly end: number },
@@ -50,8 +50,8 @@ function writeLocals({ locals, writer, source }: RewriteState, header: ByteSink)
 }
 
 /**
- * How much of the call depth the function takes. V8 keeps at most a slot for each parameter, local, operand and value
- * passed, so this bounds the bytes of a frame. Small functions that call nobody are covered by what is kept free.
+ * Units of call depth that the function takes. V8 keeps at most one slot for each parameter, local, operand and passed
+ * value, so this bounds the size of a frame. Small functions without calls are covered by the reserve.
  */
 function depthUnits({ locals, writer, operands, hasCalls, maxPassed, allowSimd }: RewriteState): number {
   const width = allowSimd ? 2 : 1;

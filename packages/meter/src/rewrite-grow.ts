@@ -16,8 +16,8 @@ const I64_EXTEND_U = 0xad;
 const SELECT = 0x1b;
 
 /**
- * `memory.grow`: charged by pages if it can succeed. Within the cap a failure is one of the machine, and nothing that a
- * module may see: it ends the call.
+ * Rewrites `memory.grow`: charged by pages if it can succeed. A failure within the cap depends on the machine and must
+ * not be observable by a module, so it ends the call.
  */
 export function rewriteMemoryGrow(state: RewriteState, at: number): void {
   const { writer, source, operands, module } = state;
@@ -46,7 +46,7 @@ export function rewriteMemoryGrow(state: RewriteState, at: number): void {
   operands.push(I32);
 }
 
-/** `table.grow`: charged by entries if it can succeed. */
+/** Rewrites `table.grow`: charged by entries if it can succeed. */
 export function rewriteTableGrow(state: RewriteState, at: number): void {
   const { writer, source, operands, module } = state;
   const table = source.u32();
@@ -62,7 +62,7 @@ export function rewriteTableGrow(state: RewriteState, at: number): void {
   operands.push(I32);
 }
 
-/** Writes the instruction that tells the size of a table, or of the memory. */
+/** Writes the instruction that returns the size of a table, or of the memory. */
 export function writeSize(sink: ByteSink, table: number | undefined): void {
   sink.byte(table === undefined ? 0x3f : 0xfc);
   sink.byte(table === undefined ? 0 : 0x10);
@@ -70,7 +70,7 @@ export function writeSize(sink: ByteSink, table: number | undefined): void {
 }
 
 interface Growth {
-  /** What grows: a table, or the memory. */
+  /** The table to grow; undefined for the memory. */
   readonly table: number | undefined;
   readonly maximum: number;
   readonly pages: number;
@@ -78,7 +78,10 @@ interface Growth {
   readonly log2: number;
 }
 
-/** Takes fuel for the number on top, which stays there. `fits` is whether the growth stays within the maximum. */
+/**
+ * Charges fuel for the number on top, which stays there. `fits` is the local that receives whether the growth stays
+ * within the maximum.
+ */
 function chargeGrowth({ writer }: RewriteState, { table, maximum, pages, fits, log2 }: Growth): void {
   const { sink } = writer;
   writer.localSet(pages);

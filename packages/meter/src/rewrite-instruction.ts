@@ -23,7 +23,7 @@ import type { RewriteState } from "./rewrite-state.ts";
 import { skipImmediates } from "./skip-immediates.ts";
 import { F32, F64, FUNCREF, I32, I64, isFloat, LOOSE } from "./value-type.ts";
 
-/** Reads the next instruction of a function, and writes it with what it takes to meter it. */
+/** Reads the next instruction of a function and writes it with its metering code. */
 export function rewriteInstruction(state: RewriteState): void {
   const { source } = state;
   if (!state.isUnreachable) rewritePlainRun(state);

@@ -3,25 +3,30 @@ import type { RewriteState } from "./rewrite-state.ts";
 import { I32, I64, LOOSE, NOTHING } from "./value-type.ts";
 
 /**
- * Everything about an opcode in one number, 0 for those that are left to `rewriteInstruction`. No opcode has a path of
- * its own: which comes next cannot be foreseen, and a processor that guesses wrong loses more time than the work takes.
+ * Packs the properties of an opcode into one number; 0 for opcodes left to `rewriteInstruction`. No opcode has its own
+ * branch: the next opcode is unpredictable, and a mispredicted branch costs more time than the work itself.
  */
 const INFO = new Int32Array(256);
-/** How many bytes follow if its numbers are short. */
+/** Number of immediate bytes if its numbers take one byte each. */
 const IMMEDIATES = 0x3;
 const POPS_SHIFT = 2;
 const PUSHES = 0x10;
 const PUSHES_SHIFT = 4;
-/** Takes what must not be loose. */
+/** Operands must not be loose. */
 const NEEDS_FIXED = 0x20;
 const HAS_ALIGNMENT = 0x40;
-/** Ends with a number, which may be longer than a byte. This bit says so in a byte of it, too. */
+/**
+ * Ends with a LEB128 number, which may be longer than a byte. In such a byte the same bit means that more bytes follow.
+ */
 const HAS_NUMBER = 0x80;
-/** What it gives if that depends on the opcode alone; all bits are set otherwise. */
+/** The result type if the opcode alone determines it; otherwise I32, which has all type bits set. */
 const GIVES_SHIFT = 8;
 const COST_SHIFT = 16;
 const COST_MASK = 0xff;
-/** Gives what a local holds, whose type depends on the number. The sign, so that a shift makes a mask of it. */
+/**
+ * The result has the type of a local, which depends on the number. This is the sign bit, so that a shift turns it into
+ * a mask.
+ */
 const IS_LOCAL_GET = 0x8000_0000;
 
 interface Plain {
@@ -48,15 +53,15 @@ describe(0x22, { flags: NEEDS_FIXED | HAS_NUMBER | 1, pops: 0, push: NOTHING });
 describe(0x41, { flags: HAS_NUMBER | 1, pops: 0, push: I32 }); // i32.const
 describe(0x42, { flags: HAS_NUMBER | 1, pops: 0, push: I64 }); // i64.const
 
-/** Set in the codes of i32 and i64, and not in those of f32 and f64. */
+/** Set in the codes of i32 and i64, but not in those of f32 and f64. */
 const INTEGER_BIT = 2;
 
-/** More than this is not charged at once here, so that costs stay within one charge. */
+/** Maximum cost that is added at once here, so that the cost of a run fits into one charge. */
 const MAX_COST = 0x8000;
 
 /**
- * Passes over instructions that need nothing but their cost: most of any module. What is in doubt is left to
- * `rewriteInstruction`, which knows all of them; this only spares the calls.
+ * Skips instructions that need nothing except their cost, which are most of any module. Any other instruction is left
+ * to `rewriteInstruction`, which handles all of them; this function only saves calls.
  */
 export function rewritePlainRun(state: RewriteState): void {
   const { source, operands, locals, writer } = state;
@@ -67,7 +72,8 @@ export function rewritePlainRun(state: RewriteState): void {
     const first = INFO[bytes[at] ?? 0] ?? 0;
     if (first === 0) return;
     state.charge(at, 0);
-    // The first of a run does not count, as if it were charged by itself: where long runs end is part of the meter.
+    // The first instruction of a run does not count toward the limit, as if it were charged separately. The ends of
+    // long runs are part of the meter's definition.
     mostCost += (first >> COST_SHIFT) & COST_MASK;
   }
   const { types } = operands;

@@ -12,19 +12,19 @@ import {
   SIMD_SIXTEEN_BYTES,
 } from "./simd-table.ts";
 
-/** Instructions behind the prefix 0xfd. */
+/** Rewrites instructions after the prefix 0xfd. */
 export function rewriteSimd(state: RewriteState, at: number): void {
   const { operands } = state;
   state.charge(at, PLAIN_COST);
   const number = skipSimd(state, at);
-  // A float on top goes into a lane, whose bits can be seen.
+  // The float on top becomes a lane, whose bits are observable.
   state.canonicalizeTop(at, 1);
   operands.size -= SIMD_POPS[number] ?? 0;
   const push = SIMD_PUSH[number] ?? 0;
   if (push !== 0) operands.push(push);
 }
 
-/** Reads an instruction, and answers its number. */
+/** Skips the immediates of an instruction and returns its number. */
 export function skipSimd(state: RewriteState, at: number): number {
   const { source } = state;
   const number = source.u32();

@@ -10,30 +10,30 @@ import { OperandStack } from "./operand-stack.ts";
 import { rejectedType } from "./read-limits.ts";
 import { EXTERNREF, FUNCREF, isValueType, V128 } from "./value-type.ts";
 
-/** Where the rewriting of a module stands. One for all functions: nothing is made anew for each of them. */
+/** The state of rewriting a module. Shared by all functions, so that nothing is allocated per function. */
 export class RewriteState {
   readonly module: ModuleShape;
   readonly allowSimd: boolean;
-  /** Types by which a call through a table may reach the host, and get any NaN from it. */
+  /** Types for which a call through a table may reach the host and return any NaN. */
   readonly hostTypes: ReadonlySet<number>;
   readonly source: ByteSource;
   readonly writer: BodyWriter;
   readonly operands = new OperandStack();
   readonly controls = new ControlStack();
   readonly locals = new FunctionLocals();
-  /** For what stands before a body but is known only after it. */
+  /** For the part before a body that is known only after the body. */
   readonly header = new ByteSink(256);
-  /** Whether the function calls others, and is not counted by itself. */
+  /** Whether the function calls others, and therefore counts toward the depth. */
   hasCalls = false;
-  /** The most parameters and results of a call, which have a place on the stack besides the operands. */
+  /** The largest number of parameters and results of a call, which take stack slots in addition to the operands. */
   maxPassed = 0;
-  /** Whether no path leads here. */
+  /** Whether the current place is unreachable. */
   isUnreachable = false;
-  /** Blocks that began where it was dead. */
+  /** Number of open blocks that began in unreachable code. */
   unreachableBlocks = 0;
   usesSimd = false;
   usesFloats = false;
-  /** Up to here the original was copied. */
+  /** The original has been copied up to here. */
   #copied = 0;
 
   constructor(
@@ -58,18 +58,18 @@ export class RewriteState {
     this.isUnreachable = false;
   }
 
-  /** Copies the original up to here, because something is to be put in. */
+  /** Copies the original up to here, before code is inserted. */
   copyUpTo(at: number): void {
     this.writer.sink.copy(this.source.bytes, this.#copied, at);
     this.#copied = at;
   }
 
-  /** The original up to here is not copied. */
+  /** Drops the original up to here. */
   omitUpTo(at: number): void {
     this.#copied = at;
   }
 
-  /** Charges the instruction at `at`, with the run it is in or as the first of a new one. */
+  /** Charges the instruction at `at`, as part of the current run or as the first of a new one. */
   charge(at: number, cost: number): void {
     if (!this.writer.isInRun) {
       this.copyUpTo(at);
@@ -78,21 +78,21 @@ export class RewriteState {
     this.writer.addCost(cost);
   }
 
-  /** Fixes the bits of the top operands before the instruction at `at`. */
+  /** Canonicalizes the top operands before the instruction at `at`. */
   canonicalizeTop(at: number, count: number): void {
     if (this.operands.looseBelow <= this.operands.size - count) return;
     this.copyUpTo(at);
     canonicalizeNans(this.writer, this.operands, count);
   }
 
-  /** Restores, before the instruction at `at`, what a call left stale. */
+  /** Restores, before the instruction at `at`, the state that a call left stale. */
   beforeJoin(at: number): void {
     if (!this.writer.isStale) return;
     this.copyUpTo(at);
     this.writer.beforeJoin();
   }
 
-  /** Up to the end of the block no path leads. */
+  /** Marks the code up to the end of the block as unreachable. */
   markUnreachable(): void {
     this.copyUpTo(this.source.at);
     this.writer.endRun();
@@ -100,7 +100,7 @@ export class RewriteState {
     this.unreachableBlocks = 0;
   }
 
-  /** Alignment and offset. With bit 6 of the alignment, another memory is meant. */
+  /** Reads alignment and offset. Bit 6 of the alignment means that a memory index follows. */
   memoryArgument(at: number): void {
     if (this.source.u32() >= 0x40) throw new Rejection("multi-memory", at);
     this.source.skipNumber();
@@ -111,8 +111,10 @@ export class RewriteState {
   }
 
   /**
-   * The list of one type that a `select` may have. SECURITY: V8 takes types there that are longer than a byte; whoever
-   * passes over less than V8 reads takes the rest for instructions, and does not see those that are behind it.
+   * Reads the type of a typed `select`.
+   *
+   * SECURITY: V8 accepts types here that are longer than a byte. A reader that skips fewer bytes than V8 would
+   * interpret the rest as instructions and miss the actual ones after it.
    */
   selectedType(at: number): void {
     const count = this.source.u32();

@@ -4,7 +4,7 @@ import { skipBulkImmediates } from "./rewrite-bulk.ts";
 import { skipSimd } from "./rewrite-simd.ts";
 import type { RewriteState } from "./rewrite-state.ts";
 
-/** Reads what follows an opcode, where no path leads and nothing is kept. Nothing unknown is passed over even there. */
+/** Skips the immediates of an opcode in unreachable code, which is dropped. Rejects unknown opcodes even there. */
 export function skipImmediates(state: RewriteState, opcode: number, at: number): void {
   const { source } = state;
   if (KIND[opcode] === KIND_MEMORY) return state.memoryArgument(at);

@@ -1,4 +1,4 @@
-/** Value types as they are encoded. */
+/** Value types as encoded. */
 export const I32 = 0x7f;
 export const I64 = 0x7e;
 export const F32 = 0x7d;
@@ -7,10 +7,10 @@ export const V128 = 0x7b;
 export const FUNCREF = 0x70;
 export const EXTERNREF = 0x6f;
 
-/** What is pushed where nothing is. */
+/** The result type of opcodes that have no result. */
 export const NOTHING = 0;
 
-/** Set on a float that may be a NaN whose bits are not fixed: the result of arithmetic. */
+/** Set on a float that may be a NaN with unspecified bits: the result of arithmetic. */
 export const LOOSE = 0x80;
 
 export function isValueType(byte: number): boolean {
@@ -26,7 +26,7 @@ export interface Signature {
   readonly results: Uint8Array;
 }
 
-/** The same for types that are the same. */
+/** A string that is the same for equal signatures. */
 export function signatureText({ params, results }: Signature): string {
   return `${params.join()}:${results.join()}`;
 }

@@ -11,7 +11,7 @@ import { RewriteState } from "./rewrite-state.ts";
 import { I32, I64 } from "./value-type.ts";
 
 const HEADER = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
-/** Instrumented code may be so many times as long as the original, and so many bytes more. */
+/** Limit on the size of instrumented code: this many times the size of the original, plus a constant. */
 const MOST_GROWTH = 16;
 const MOST_ADDED = 1 << 16;
 const HAS_MAXIMUM = 1;
@@ -26,7 +26,7 @@ export interface WrittenModule {
   readonly usesFloats: boolean;
 }
 
-/** Writes the module anew, with its code metered. Custom sections are left out. */
+/** Writes the module with metered code. Custom sections are omitted. */
 export function writeModule(module: ModuleShape, options: MeterOptions): WrittenModule {
   const globals = { fuel: module.globalTypes.length, depth: module.globalTypes.length + 1 };
   const exports: ModuleExports = {
@@ -84,7 +84,7 @@ function writeMemory({ memory }: ModuleShape, section: ByteSink): void {
   section.u32(memory.maximum);
 }
 
-/** Fuel and depth are 0 at first: whatever runs before they are set ends at once. */
+/** Fuel and depth are initially 0, so that code running before they are set traps at once. */
 function writeGlobals(module: ModuleShape, section: ByteSink): void {
   const { globalEntries, globalTypes, importedGlobals, bytes } = module;
   section.u32(globalTypes.length - importedGlobals + 2);
@@ -112,7 +112,7 @@ function writeExports(module: ModuleShape, exports: ModuleExports, globals: Mete
   }
 }
 
-/** Written in its place at once: it is by far the largest section. */
+/** Writes the code section directly to the output, because it is by far the largest. */
 function writeCode(module: ModuleShape, state: RewriteState, out: ByteSink): void {
   const span = module.sections.get(SECTION.code);
   if (span === undefined) return;

@@ -1,19 +1,22 @@
 #!/usr/bin/env node
-// The `narthex` command. Read by any Node since 16, so that an old one can step aside or say what is wrong.
+// Entry point of the `narthex` command. Must load on any Node since 16, so that an old Node can start a newer one or
+// report the problem.
 import { isNodeNewEnough } from "./node-version.js";
 
 if (isNodeNewEnough()) {
-  // Asked for instead of imported: an import of these makes Node load what stands behind all that they export.
+  // Uses `process.getBuiltinModule` instead of `import`: importing these modules makes Node load everything that their
+  // exports depend on.
   const { enableCompileCache } = process.getBuiltinModule("node:module");
-  // SECURITY: the cache is executed, so it lies with the code: who may write the one may write the other.
+  // SECURITY: Node executes the cached code, so the cache lies beside the code: write access to one implies write
+  // access to the other.
   enableCompileCache(filePath("../node_modules/.cache"));
   const words = process.argv.slice(2);
-  // A client waits for each answer of its hook: what can answer one is loaded by itself.
+  // The client waits for every hook response, so the fast path is loaded without the rest of the command.
   const answered =
     words[0] === "hook" ? await (await import(programUrl("quick-hook").href)).runQuickHook(words) : undefined;
   process.exitCode = answered ?? (await (await import(programUrl("cli").href)).runCli(words));
 } else {
-  // Only an old Node pays for loading these.
+  // Loaded only on an old Node, so that a current one does not pay for it.
   const { fileURLToPath } = await import("node:url");
   const { becomeProgram, explainMissingNode, findPinnedNode } = await import("./pinned-node.js");
   const node = findPinnedNode(import.meta.url);
@@ -25,7 +28,10 @@ if (isNodeNewEnough()) {
   }
 }
 
-/** Sources in a checkout; what was built from them in an installed package, where Node strips no types. */
+/**
+ * Resolves to the sources in a checkout, and to the compiled files in an installed package, where Node does not strip
+ * types.
+ */
 function programUrl(name) {
   const isInstalled = import.meta.url.includes("/node_modules/");
   const hasSources = !isInstalled && process.getBuiltinModule("node:fs").existsSync(filePath("../src/cli.ts"));

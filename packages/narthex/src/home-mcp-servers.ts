@@ -14,7 +14,7 @@ import type { Logger, Tool } from "@narthex/kernel";
 import { createConfiguredBuiltins } from "./configured-builtins.ts";
 import { VERSION } from "./version.ts";
 
-/** The MCP servers that the configuration of a home names, with their tools. */
+/** Opens the MCP servers that the configuration of a home names, with their tools. */
 export function openHomeMcpServers(
   { paths }: Home,
   configuration: Configuration,
@@ -35,7 +35,10 @@ export function openHomeMcpServers(
   });
 }
 
-/** Their tools as they are pinned, for checking rules where no kernel runs. Nothing is started and no secret read. */
+/**
+ * Reads the pinned tools of the MCP servers, for checking rules where no kernel runs. Starts no server and reads no
+ * secret.
+ */
 export async function readPinnedHomeTools(paths: HomePaths): Promise<Tool[]> {
   const configuration = await loadConfiguration(paths.configuration);
   return await readPinnedTools({
@@ -46,7 +49,7 @@ export async function readPinnedHomeTools(paths: HomePaths): Promise<Tool[]> {
   });
 }
 
-/** What is the same whoever asks. */
+/** Options that are the same for every caller. */
 export function toMcpServerOptions(paths: HomePaths, configuration: Configuration) {
   const { mcpServers } = configuration;
   return {

@@ -6,7 +6,7 @@ import type { TreeFiles } from "@narthex/verify";
 const MAX_NOTE_BYTES = 16 * 1024;
 const MAX_TILE_BYTES = 256 * 32;
 
-/** The files of a home's Merkle log, as the verifier reads them. */
+/** Reads the Merkle tree files of a home for the verifier. */
 export function createHomeMerkleFiles(directory: string): TreeFiles {
   return {
     async readCheckpoint() {
@@ -18,7 +18,7 @@ export function createHomeMerkleFiles(directory: string): TreeFiles {
   };
 }
 
-/** SECURITY: whoever wrote the home can have put anything there: no link is followed, and no more is read than can be. */
+/** SECURITY: the home's files are untrusted: follows no link, and reads a bounded number of bytes. */
 async function readSmall(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (fault: unknown) => {

@@ -5,12 +5,15 @@ import { createEndpointToolFactory } from "./endpoint-tools.ts";
 
 export interface HomeToolsOptions {
   readonly environment: NodeJS.ProcessEnv;
-  /** Of a program that brings tools of its own: their names are taken. */
+  /** Tools of the embedding program, whose names are taken. */
   readonly tools?: readonly Tool[] | undefined;
   readonly log?: Logger | undefined;
 }
 
-/** The tools of a home without those of its MCP servers: built-in ones, and what `narthex tools add` put there. */
+/**
+ * Loads the tools of a home without those of its MCP servers: the built-in ones and those added with `narthex tools
+ * add`.
+ */
 export async function loadHomeTools(
   home: Home,
   configuration: Configuration,
@@ -21,7 +24,7 @@ export async function loadHomeTools(
   return { tools: [...builtins, ...tools], unusable };
 }
 
-/** Programs, modules and endpoints that `narthex tools add` put there. */
+/** Loads the programs, modules and endpoints added with `narthex tools add`. */
 export function loadHomeAddedTools(
   home: Home,
   configuration: Configuration,

@@ -12,36 +12,39 @@ import {
 } from "@narthex/kernel";
 import type { BuiltinName } from "@narthex/tools";
 
-/** One agent's stay, as code in this process holds it. `Tools` are those that the kernel was created with. */
+/** A session as code in this process uses it. `Tools` are those that the kernel was created with. */
 export interface KernelSession<Tools extends readonly Tool[] = readonly Tool[]> extends Omit<InProcessSession, "call"> {
   readonly token: string;
   /**
-   * Calls a tool that the compiler knows: one of `createKernel`, or a built-in one. Never rejects: a denial or an error is
-   * a result like any other. An abort of the signal cancels the call.
+   * Calls a tool that the compiler knows: one of `createKernel`, or a built-in one. Never rejects: a denial or an error
+   * is a result like any other. Aborting the signal cancels the call.
    */
   call<Name extends ToolName<Tools>>(
     tool: Name,
     input: ToolInput<Tools, Name>,
     options?: NamelessCallOptions,
   ): Promise<CallResult<ToolValue<Tools, Name>>>;
-  /** The same for a request that names itself: it may be answered again, and the value may not be kept any more. */
+  /**
+   * The same for a request with an id or a deduplication key: it may get a recorded response, whose value may no longer
+   * be kept.
+   */
   call<Name extends ToolName<Tools>>(
     tool: Name,
     input: ToolInput<Tools, Name>,
     options?: SessionCallOptions,
   ): Promise<CallResult<ToolValue<Tools, Name> | undefined>>;
-  /** Calls a tool by a name that is only known at run time: one that was added, registered, or is a server's. */
+  /** Calls a tool by a name that is only known at run time: an added or registered tool, or one of an MCP server. */
   callTool(tool: string, input: JsonValue, options?: SessionCallOptions): Promise<CallResult>;
   /**
-   * Opens a session with a narrower lease, split off this one's, for a sub-agent. What is left out is this session's own,
-   * and its whole remaining budget. Closing it gives the rest of its budget back. Throws LEASE_INVALID with everything in
-   * which it would reach beyond this session's lease.
+   * Opens a session with a narrower lease, delegated from this one's, for a sub-agent. Omitted parts default to this
+   * session's own, and to its whole remaining budget. Closing it returns its unused budget. Throws LEASE_INVALID with
+   * everything in which it would exceed this session's lease.
    */
   delegate(delegation?: SessionDelegation): Promise<KernelSession<Tools>>;
   close(): Promise<void>;
 }
 
-/** What a sub-agent is given. Another name for it can only be given by `kernel.delegateLease`, since rules go by names. */
+/** What a sub-agent gets. Only `kernel.delegateLease` can give it another name, because rules depend on names. */
 export type SessionDelegation = Pick<
   Delegation,
   "lease" | "ttlMs" | "workingDirectory" | "seed" | "labels" | "contentHashes"
@@ -56,22 +59,22 @@ const DELEGATION: OptionKinds<SessionDelegation> = {
   contentHashes: "list?",
 };
 
-/** The names that the compiler knows; any, where the tools' own are not known to it. */
+/** The names that the compiler knows; any string if the tools' own names are not known to it. */
 export type ToolName<Tools extends readonly Tool[]> = string extends Tools[number]["name"]
   ? string
   : Tools[number]["name"] | BuiltinName;
 
-/** The input that callers of a tool send. */
+/** The type of a tool's input, as callers send it. */
 export type ToolInput<Tools extends readonly Tool[], Name> = TypesOf<Extract<Tools[number], Named<Name>>>["input"];
 
-/** The value of a tool's results. */
+/** The type of a tool's result value. */
 export type ToolValue<Tools extends readonly Tool[], Name> = TypesOf<Extract<Tools[number], Named<Name>>>["value"];
 
 interface Named<Name> {
   readonly name: Name;
 }
 
-/** In brackets, or no tool at all would have any type. */
+/** In brackets, because a conditional type over `never` would otherwise be `never`. */
 type TypesOf<Found extends Tool> = [Found] extends [never]
   ? UnknownTypes
   : Found extends DefinedTool<string, unknown, unknown>
@@ -85,7 +88,7 @@ interface UnknownTypes {
   readonly value: ToolOutput;
 }
 
-/** An answer is given again only to a request that names itself. */
+/** A recorded response is only returned for a request with an id or a deduplication key. */
 export interface NamelessCallOptions extends Omit<SessionCallOptions, "requestId" | "dedupeKey"> {
   readonly requestId?: undefined;
   readonly dedupeKey?: undefined;
@@ -93,7 +96,7 @@ export interface NamelessCallOptions extends Omit<SessionCallOptions, "requestId
 
 type SessionKernel = Parameters<typeof createAgentSession>[0] & Pick<Kernel, "closeSession" | "delegateLease">;
 
-/** A session by its id and token. */
+/** Creates a session from its id and token. */
 export function createKernelSession<Tools extends readonly Tool[]>(
   kernel: SessionKernel,
   { id, token }: { readonly id: string; readonly token: string },
@@ -102,7 +105,7 @@ export function createKernelSession<Tools extends readonly Tool[]>(
   return {
     ...session,
     token,
-    // The types of input and value are those that the tool was made with, and the kernel checks both.
+    // Input and value have the tool's declared types, and the kernel checks both.
     call: session.call as KernelSession<Tools>["call"],
     callTool: session.call,
     async delegate(delegation = {}) {

@@ -10,20 +10,20 @@ import {
 /** The tools of a kernel. */
 export interface KernelTools {
   /**
-   * Registers a tool while the kernel runs: for sessions that are opened from then on, and for leases that name it. It is
-   * called with `session.callTool`. Rejects with INVALID_DECLARATION, with ALREADY_REGISTERED for a name that is taken, or
-   * with POLICY_INVALID; nothing is changed then.
+   * Registers a tool while the kernel runs: for sessions that are opened from then on, and for leases that name it. It
+   * is called with `session.callTool`. Rejects with INVALID_DECLARATION, with ALREADY_REGISTERED for a name that is
+   * taken, or with POLICY_INVALID, and then changes nothing.
    */
   register(tool: Tool, options?: RegisterOptions): Promise<ToolFacts>;
   /**
-   * Takes back a tool that was registered while the kernel runs, and the rules that came with it. Calls that run finish; later
-   * ones are answered TOOL_NOT_FOUND. Rejects with TOOL_NOT_FOUND for any other name, or with POLICY_INVALID where rules that
-   * did not come with the tool name it; nothing is changed then.
+   * Removes a tool that was registered while the kernel runs, and the rules that came with it. Running calls finish;
+   * later ones get TOOL_NOT_FOUND. Rejects with TOOL_NOT_FOUND for any other name, or with POLICY_INVALID if rules that
+   * did not come with the tool name it, and then changes nothing.
    */
   unregister(name: string): Promise<void>;
-  /** The highest release of a name; undefined without one. */
+  /** Returns the highest release of a name; undefined if none exists. */
   get(name: string): ToolFacts | undefined;
-  /** The highest release of every name, by name. */
+  /** Lists the highest release of every tool, sorted by name. */
   list(): readonly ToolFacts[];
 }
 

@@ -3,7 +3,7 @@ import { type LedgerFile, type LedgerSource, readHashedPages } from "@narthex/ve
 import { createHomeMerkleFiles } from "./home-merkle-files.ts";
 
 const PAGE = 512;
-/** For fewer, to start a thread takes longer than it saves. */
+/** For fewer records, starting a thread takes longer than it saves. */
 const THREAD_FROM_RECORDS = 20_000;
 
 interface HomeFiles {
@@ -12,8 +12,8 @@ interface HomeFiles {
 }
 
 /**
- * The ledger of an open store, as the verifier reads it: in pages, from the first record on. While one page is looked
- * at, the store's own thread reads the next.
+ * Reads the ledger of an open store for the verifier: in pages, from the first record on. The store's own thread reads
+ * the next page while one is verified.
  */
 export function createStoreLedgerSource(store: Store, contentStore: ContentStore, logDirectory: string): LedgerSource {
   return {
@@ -23,7 +23,7 @@ export function createStoreLedgerSource(store: Store, contentStore: ContentStore
   };
 }
 
-/** The ledger of a home that nobody holds open, read where this is called. */
+/** Reads the ledger of a home that no process holds open, in the calling thread. */
 export function createFileLedgerSource(
   file: LedgerFile,
   path: string,
@@ -72,7 +72,7 @@ async function* readPages(store: Store, from = 0): AsyncGenerator<readonly Store
 
 function readPage(store: Store, from: number): Promise<StoredRecord[]> {
   const reading = store.readRecords({ from, limit: PAGE });
-  // Nobody may be waiting for it any more when it fails.
+  // Prevents an unhandled rejection if the read fails after the consumer has stopped.
   reading.catch(() => undefined);
   return reading;
 }

@@ -17,7 +17,7 @@ import { VERSION } from "./version.ts";
 
 export interface DoorOptions {
   readonly sockets: SocketPaths;
-  /** Besides the two sockets. */
+  /** In addition to the two sockets. */
   readonly services: readonly ServiceListen[];
   readonly limits: Configuration["limits"];
   readonly mcp: Configuration["mcp"];
@@ -31,7 +31,10 @@ export interface DoorOptions {
   readonly log: Logger | undefined;
 }
 
-/** The doors of a home, opened together: they share one budget of bytes in flight. People answer through them, too. */
+/**
+ * Opens the doors of a home together: they share one budget of bytes in flight. Approvals are decided through them,
+ * too.
+ */
 export async function openDoors(kernel: Kernel, options: DoorOptions): Promise<Serving> {
   const doors = await openServing(kernel, options);
   const closeApprovals = kernel.openApprovalDoor();

@@ -1,6 +1,9 @@
 import { type Configuration, type OpenedGate, openGate } from "@narthex/host";
 
-/** The way out that the configuration of a home gives, with the keys of everybody whom it names. */
+/**
+ * Opens the network gate that the configuration of a home describes, with the credentials of every configured provider
+ * and server.
+ */
 export function openHomeGate(configuration: Configuration, environment: NodeJS.ProcessEnv): Promise<OpenedGate> {
   const { network, secrets, webSearch, inference, mcpServers } = configuration;
   const remote = [...mcpServers.values()].flatMap(({ url, secrets: shown }) =>

@@ -59,37 +59,37 @@ import { WIRE_PROTOCOL } from "./wire-protocol.ts";
 export interface OpenKernelOptions {
   /** The kernel's home; `NARTHEX_DATA` or `~/.narthex` by default. */
   readonly data?: string;
-  /** How long to wait for someone else to let go of the home. */
+  /** How long to wait for another process to release the home. */
   readonly waitMs?: number;
-  /** Told to whoever finds the home taken. */
+  /** Shown to other processes that find the home taken. */
   readonly command?: string;
-  /** Started by a client, which others share: it makes room for `serve` and for a higher version. */
+  /** Started by a client and shared with others: gives way to `serve` and to a higher version. */
   readonly onDemand?: boolean;
-  /** For a program that asks for a thing or two and ends: it opens sooner, and waits for the disk itself. */
+  /** For a program that makes a few calls and ends: it opens faster, and waits for the disk itself. */
   readonly isBrief?: boolean;
-  /** Besides the built-in ones. */
+  /** In addition to the built-in ones. */
   readonly tools?: readonly Tool[];
-  /** Rules besides those of the home's policy directory, as Cedar text. */
+  /** Rules in addition to those of the home's policy directory, as Cedar text. */
   readonly policies?: readonly { readonly name: string; readonly text: string }[];
   readonly approver?: Approver;
-  /** Folders in which bubblewrap is looked for; those of the system by default. */
+  /** Directories in which bubblewrap is searched for; those of the system by default. */
   readonly sandboxPrograms?: readonly string[];
   readonly observer?: Observer;
   readonly log?: Logger;
   /**
-   * What happens where a session's workspace holds the code of this kernel: a warning by default. `allow` is also what
-   * `session.own_code` in the configuration says.
+   * What happens if a session's workspace holds the code of this kernel: a warning by default. `session.own_code` in
+   * the configuration can also set `allow`.
    */
   readonly ownCode?: OwnCodeMode;
-  /** Told of rules that do not do what they say; the log by default. */
+  /** Called for rules that do not do what they say; logged by default. */
   readonly onPolicyWarning?: (warning: string) => void;
-  /** Called once if the store fails: the kernel has stopped. */
+  /** Called once if the store fails; the kernel has then stopped. */
   readonly onFailure?: (failure: Error) => void;
 }
 
-/** Answers to calls that were cancelled at the end of the grace still have to get out. */
+/** Responses to calls that were cancelled at the end of the grace period still have to be sent. */
 const FINAL_RESPONSES_MS = 2000;
-/** Longer than a client waits between two looks for the next kernel. */
+/** Longer than the interval at which a client looks for the next kernel. */
 const RECONNECT_GRACE_MS = 60_000;
 
 /** A kernel that holds its home. */
@@ -98,25 +98,25 @@ export interface OpenedKernel extends Kernel {
   readonly configuration: Configuration;
   /** Files that were written into a new home. */
   readonly prepared: readonly string[];
-  /** What a bearer token of the home is good for. */
+  /** Returns the scope of a bearer token of the home; undefined for an unknown token. */
   authorizeToken(token: string): Promise<{ readonly scope: TokenScope } | undefined>;
   /** For `verifyLedger`. */
   ledgerSource(): LedgerSource;
-  /** Runs recorded sessions again, with the tools that this kernel has. Touches neither the world nor the ledger. */
+  /** Replays recorded sessions with the tools that this kernel has. Has no effects and records nothing. */
   readonly replay: Replay;
-  /** The ledger, or one session of it, as the bytes of a bundle. */
+  /** Exports the ledger, or one session of it, as the bytes of a bundle. */
   readonly exportLedger: ExportLedger;
   readonly sockets: SocketPaths;
   /**
-   * Opens the framed socket and the services' socket, so that commands on this home come through here, and whatever
-   * else is asked for. Closed with the kernel.
+   * Opens the framed socket and the services socket, so that commands on this home use this kernel, and all further
+   * requested services. Closed with the kernel.
    */
   openDoors(services?: readonly ServiceListen[], stop?: (reason: string) => void): Promise<Serving["addresses"]>;
   /** Whether a client is connected, or may come back to its session. */
   isInUse(): boolean;
 }
 
-/** Takes the home, sets it up where it is new, and starts a kernel on its embedded store. */
+/** Acquires the home, sets it up if it is new, and starts a kernel on its embedded store. */
 export async function openKernel(options: OpenKernelOptions = {}, clock: Clock = systemClock): Promise<OpenedKernel> {
   const home = await openHome({
     path: options.data ?? defaultHomePath(process.env),
@@ -129,7 +129,7 @@ export async function openKernel(options: OpenKernelOptions = {}, clock: Clock =
   try {
     return await startInHome(home, options, clock);
   } catch (fault) {
-    // On a disk that cannot be written, letting go fails as well; why it could not start is worth more.
+    // On a disk that cannot be written, closing fails as well; the error from the start is more useful.
     await home.close().catch(() => undefined);
     throw fault;
   }
@@ -219,7 +219,7 @@ async function startInHome(home: Home, options: OpenKernelOptions, clock: Clock)
     let doors: Serving | undefined;
     return {
       ...kernel,
-      // A getter does not survive being spread.
+      // Spreading the object would evaluate the getter once.
       get closing() {
         return kernel.closing;
       },
@@ -254,7 +254,7 @@ async function startInHome(home: Home, options: OpenKernelOptions, clock: Clock)
         };
         const left = await attended.read();
         doors = await openDoors(kernel, shared);
-        // Their kernel is gone, and they were told so: those that live come at once.
+        // These clients were told that their kernel ended: those still alive reconnect at once.
         for (const sessionId of left) attendance.expect(sessionId, RECONNECT_GRACE_MS);
         return doors.addresses;
       },
@@ -372,7 +372,7 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
       viewBytes: configuration.viewBytes,
       checkpoints: configuration.checkpoints,
       retention: { maxAgeMs: retention.maxAgeMs, maxBytes: retention.maxBytes },
-      // A program that does one thing and ends leaves it to the kernels that stay.
+      // A short-lived program leaves retention to long-running kernels.
       retentionEveryMs: options.isBrief === true ? 0 : retention.everyMs,
       quarantine: { limit: session.quarantine.violations, windowMs: session.quarantine.windowMs },
     },

@@ -12,24 +12,24 @@ import { findCheckedDefaultPolicy } from "./default-policy-directory.ts";
 
 /** The policy of a home. */
 export interface HomePolicy extends PolicySource {
-  /** For a start: what cannot be used denies everything and says why. */
+  /** For the start of a kernel: an unusable policy denies everything and states the reason. */
   loadOrDenyAll(): Promise<Policy>;
 }
 
-/** What the rules of a home are checked against, and who is told what is wrong with them. */
+/** What the rules of a home are checked against, and where their problems are reported. */
 export interface HomePolicyOptions {
-  /** Those that are registered later come to it. */
+  /** Tools that are registered later are added to this array. */
   readonly tools: Tool[];
   schemaFor(tools: readonly Tool[]): PolicySchema;
-  /** Rules of the embedding program: a rule of these that does not do what it says is an error. */
+  /** Rules of the embedding program: one that does not do what it says is an error, not a warning. */
   readonly embeddedFiles: readonly PolicyFile[];
   warn(warning: string): void;
 }
 
-/** The rules of the home's policy directory and those that the embedding program adds. */
+/** Opens the rules of the home's policy directory and those that the embedding program adds. */
 export function openPolicy(paths: HomePaths, { tools, schemaFor, embeddedFiles, warn }: HomePolicyOptions): HomePolicy {
   let inCode = embeddedFiles;
-  /** Names of the files that came with a tool, by its name. */
+  /** Names of the policy files that came with a tool, by tool name. */
   const rulesOf = new Map<string, ReadonlySet<string>>();
   let checking = createCheckContext(tools, inCode, schemaFor);
   const assemble = async (files: readonly PolicyFile[], { schema, review } = checking): Promise<Policy> =>
@@ -94,7 +94,7 @@ interface CheckContext {
   readonly review: PolicyReview;
 }
 
-/** What rules are checked against. */
+/** Builds the schema and the review options that rules are checked with. */
 function createCheckContext(
   tools: readonly Tool[],
   inCode: readonly PolicyFile[],
@@ -104,7 +104,7 @@ function createCheckContext(
   return { schema: schemaFor(tools), review: { tools: [...tools], strictFiles } };
 }
 
-/** Of a set that was in force. */
+/** Not validated: the set was in force before. */
 function parsePolicySet(set: Uint8Array): PolicyFile[] {
   return JSON.parse(Buffer.from(set).toString()) as PolicyFile[];
 }

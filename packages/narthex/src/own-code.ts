@@ -3,7 +3,7 @@ import { findOwnCode, type OwnCode } from "@narthex/host/own-code";
 import type { Logger } from "@narthex/kernel";
 import { PACKAGE_DIRECTORY } from "./package-directory.ts";
 
-/** What happens where a workspace holds the code that this process runs. */
+/** What happens if a workspace holds the code that this process runs. */
 export type OwnCodeMode = "refuse" | "warn" | "allow";
 
 export function locateOwnCode(environment: NodeJS.ProcessEnv): OwnCode {
@@ -17,10 +17,11 @@ export interface OwnCodeCheckOptions {
 }
 
 /**
- * Looks at a workspace before anything is done for it. `workspace` is a real path. Throws WORKSPACE_REFUSED.
+ * Creates a check that runs before anything is done for a workspace. `workspace` is a real path. Throws
+ * WORKSPACE_REFUSED.
  *
- * SECURITY: this code decides, signs and holds the tokens; an agent that changed it would be the kernel the next time it
- * is started. Its files are protected in the workspace as well, so a person may accept it.
+ * SECURITY: this code decides, signs and holds the tokens; an agent that changed it would control the kernel from its
+ * next start on. Its files are also protected inside the workspace, so a user may accept it.
  */
 export function createOwnCodeCheck({ ownCode, mode, log }: OwnCodeCheckOptions): (workspace: string) => Promise<void> {
   const known = new Set<string>();

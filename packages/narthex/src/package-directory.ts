@@ -1,4 +1,4 @@
 import { fileURLToPath } from "node:url";
 
-/** The directory of this package: above `src` in a checkout, above the flat `dist` where it is installed. */
+/** Directory of this package: above `src` in a checkout, above the flat `dist` where it is installed. */
 export const PACKAGE_DIRECTORY: string = fileURLToPath(new URL("..", import.meta.url));

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { DEFAULT_CONFIGURATION_TEXT, type HomePaths } from "@narthex/host";
 import { findDefaultPolicyDirectory } from "./default-policy-directory.ts";
 
-/** What was written into a home that had none of it. */
+/** What was written into a new home. */
 export interface PreparedHome {
   readonly written: readonly string[];
 }
 
 const POLICY_SUFFIX = ".cedar";
-/** What the rules beside them answer. */
+/** Suffix of files with the expected decisions of the rules beside them. */
 const EXAMPLES_SUFFIX = ".examples.yaml";
 
-/** Writes the commented configuration and the default policy where there is none. Overwrites nothing. */
+/** Writes the commented configuration and the default policy if they are missing. Overwrites nothing. */
 export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
   const written: string[] = [];
   try {
@@ -22,7 +22,7 @@ export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
   } catch (fault) {
     if (!isExisting(fault)) throw fault;
   }
-  // In a home that was used, an empty policy directory is somebody's decision to deny everything.
+  // In a home that was used before, an empty policy directory is a deliberate choice to deny everything.
   if ((await readdir(paths.policy)).length > 0 || (await readdir(paths.store)).length > 0) return { written };
   const source = await findDefaultPolicyDirectory();
   for (const name of (await readdir(source)).filter(
@@ -35,7 +35,9 @@ export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
   return { written };
 }
 
-/** Whatever it is called: a rule that is silently left out would be no rule. */
+/**
+ * Matches every policy file by its ending, whatever its name: a rule in a skipped file would silently have no effect.
+ */
 function isPolicyFile(name: string): boolean {
   return name.endsWith(POLICY_SUFFIX);
 }

@@ -6,8 +6,9 @@ import { EXIT_OK } from "./terminal/exit-code.ts";
 import { visibleJson } from "./terminal/visible.ts";
 
 /**
- * Answers a client's hook without loading the rest of the command: the client waits for every answer. Resolves with the
- * exit code, or with undefined, and nothing read, for a line that `connect` does not write and where no kernel runs.
+ * Responds to a client's hook without loading the rest of the command, because the client waits for every response.
+ * Resolves with the exit code, or with undefined and without reading input for a command line that `connect` does not
+ * write or if no kernel runs.
  */
 export async function runQuickHook(argv: readonly string[]): Promise<number | undefined> {
   const line = parseHookLine(argv);
@@ -15,7 +16,7 @@ export async function runQuickHook(argv: readonly string[]): Promise<number | un
   const home = homePath(line.data, process.env);
   const opened = await openHookKernel(home).catch(() => undefined);
   if (opened === undefined) return undefined;
-  // A client that went away needs no answer.
+  // A client that disconnected needs no response.
   process.stdout.on("error", () => undefined);
   const { client, workspace } = line;
   const ask = { ask: opened.ask, input: process.stdin, environment: process.env };

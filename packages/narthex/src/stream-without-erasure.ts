@@ -1,6 +1,8 @@
 import type { Kernel } from "@narthex/kernel";
 
-/** A stream during which nothing is erased: whoever reads a ledger from its beginning would find it changed half way. */
+/**
+ * Pauses erasure during a stream: a reader that reads the ledger from the beginning must not see it change half way.
+ */
 export async function* streamWithoutErasure<T>(
   kernel: Pick<Kernel, "withErasurePaused">,
   open: () => AsyncIterable<T>,

@@ -5,7 +5,7 @@ import { type HomePaths, openContentFiles, openLedgerStore } from "@narthex/host
 import { verifyLedger } from "@narthex/verify";
 import { createStoreLedgerSource } from "./ledger-source.ts";
 
-/** Has the independent reader read a copy of a home, alone. Throws BACKUP_INVALID with the first problem. */
+/** Verifies a copy of a home with the independent reader alone. Throws BACKUP_INVALID with the first problem. */
 export async function verifyCopy(
   paths: HomePaths,
   isBrief: boolean,
@@ -23,7 +23,7 @@ export async function verifyCopy(
     return { records: report.records, headHash: toHex(report.headHash) };
   } finally {
     await store.close();
-    // Whoever opens it makes its own.
+    // Opening the copy creates a new index.
     for (const name of ["index.db", "index.db-wal", "index.db-shm"]) await rm(join(paths.store, name), { force: true });
   }
 }

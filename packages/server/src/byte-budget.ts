@@ -1,15 +1,15 @@
 import type { Kernel } from "@narthex/kernel";
 
-/** Bytes of requests and answers that the doors of one kernel hold at once. */
+/** Limits the bytes of requests and responses that the doors of one kernel hold at the same time. */
 export interface ByteBudget {
-  /** Takes at once, or not at all. Never overtakes somebody who waits. */
+  /** Acquires the bytes at once or not at all. Never overtakes a waiter. */
   tryAcquire(bytes: number): boolean;
   /**
-   * Calls back once the bytes are taken; first come, first served. The answer stops waiting. Right after a failed
-   * `tryTake` it never calls back before it returns.
+   * Calls back once the bytes are acquired; first come, first served. The returned function stops waiting. Right after
+   * a failed `tryAcquire` it never calls back before it returns.
    */
   acquire(bytes: number, onAcquired: () => void): () => void;
-  /** Takes even if that exceeds the limit: for what exists already and cannot wait. */
+  /** Acquires the bytes even beyond the limit: for data that exists already and cannot wait. */
   acquireOverLimit(bytes: number): void;
   release(bytes: number): void;
   readonly used: number;
@@ -19,7 +19,7 @@ export const DEFAULT_BYTES_IN_FLIGHT = 256 * 1024 * 1024;
 
 const budgets = new WeakMap<Kernel, ByteBudget>();
 
-/** The one budget of a kernel, shared by all its doors. */
+/** Returns the single budget of a kernel, shared by all its doors. */
 export function getByteBudget(kernel: Kernel): ByteBudget {
   let budget = budgets.get(kernel);
   if (budget === undefined) {
@@ -33,7 +33,7 @@ export function createByteBudget(limit: number): ByteBudget {
   const waiting = new Set<{ readonly bytes: number; readonly taken: () => void }>();
   let used = 0;
 
-  // INVARIANT: something larger than the whole limit still passes, alone; else it would wait for ever.
+  // INVARIANT: something larger than the whole limit still passes, alone; otherwise it would wait for ever.
   const fits = (bytes: number): boolean => used === 0 || used + bytes <= limit;
 
   function serveWaiting(): void {

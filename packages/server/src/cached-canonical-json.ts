@@ -1,12 +1,13 @@
 import { canonicalJson, type JsonValue } from "@narthex/contracts";
 
-/** Of inputs that somebody still holds: those of open questions, which are looked at again and again. */
+/** Entries live as long as their inputs: those of pending approvals, which are read again and again. */
 const cache = new WeakMap<object, string>();
 
 /**
- * The canonical JSON of an input that nobody changes any more.
+ * Returns the canonical JSON of an input that does not change any more.
  *
- * SECURITY: an agent may have megabytes of it waiting for a person, and everybody who looks would make it anew.
+ * SECURITY: an agent may have megabytes of input waiting for an approval, and every viewer would otherwise encode it
+ * again.
  */
 export function cachedCanonicalJson(input: JsonValue): string {
   if (typeof input !== "object" || input === null) return canonicalJson(input);

@@ -8,11 +8,11 @@ import {
   type RecordMessage,
 } from "@narthex/contracts";
 
-/** Fields that say what a call acts on, the telling ones first. */
+/** Fields that say what a call acts on, most significant first. */
 const SUBJECT_FIELDS = ["command", "operation", "path", "from", "to", "url", "pattern", "query", "name"] as const;
 const MAX_SUBJECT = 300;
 
-/** What the call of a record acts on; empty for a record that holds no input and names no capabilities. */
+/** Describes what the call of a record acts on; empty for a record that holds no input and names no capabilities. */
 export function recordSubject(record: RecordMessage, content: RecordContent | undefined): string {
   const input = content?.items.find(({ role }) => role === ContentRole.INPUT);
   const told = input === undefined ? "" : callSubject(input.data);
@@ -24,7 +24,9 @@ export function recordSubject(record: RecordMessage, content: RecordContent | un
   return "";
 }
 
-/** What a call acts on, in one line for lists: its command, path or address; else its whole input, cut. */
+/**
+ * Describes what a call acts on, in one line for lists: its command, path or address; else its whole input, truncated.
+ */
 function callSubject(input: Uint8Array): string {
   if (input.length === 0) return "";
   const value = parseJson(Buffer.from(input).toString());
@@ -34,7 +36,7 @@ function callSubject(input: Uint8Array): string {
   return Object.keys(value).length === 0 ? "" : cut(JSON.stringify(value));
 }
 
-/** The same for an input that is not at hand, from the capabilities that the call needed. */
+/** Derives the same from the capabilities that the call needed, if the input is not available. */
 function capabilitySubject(required: readonly string[]): string {
   const needed = required.map((text) => parseJson(text)).filter(isJsonObject);
   const [first] = needed.flatMap(({ prefixes, hosts }) => [...listOf(prefixes), ...listOf(hosts)]);
@@ -52,6 +54,6 @@ function textsOf(object: JsonObject, name: string): string[] {
 }
 
 function cut(text: string): string {
-  // A cut never goes through a character.
+  // Never cuts a surrogate pair in two.
   return text.length <= MAX_SUBJECT ? text : `${text.slice(0, MAX_SUBJECT).replace(/[\ud800-\udbff]$/, "")}…`;
 }

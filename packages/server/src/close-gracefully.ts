@@ -1,15 +1,18 @@
 export interface GracefulClose {
   readonly graceMs: number;
-  /** Resolves when everything was answered and everybody has gone. */
+  /** Resolves when every request has its response and all clients have disconnected. */
   finished(): Promise<void>;
-  /** Cancels what still runs; its answers say so. */
+  /** Cancels the running calls; their responses say so. */
   cancel(): void;
 }
 
-/** How long answers to cancelled calls may take to leave. */
+/** How long responses to cancelled calls may take to be sent. */
 const FINAL_RESPONSES_MS = 500;
 
-/** Waits for running calls, cancels them when the grace is over, and leaves their answers a moment to be sent. */
+/**
+ * Waits for running calls, cancels them at the end of the grace period, and leaves a moment for their responses to be
+ * sent.
+ */
 export async function closeGracefully({ graceMs, finished, cancel }: GracefulClose): Promise<void> {
   const done = finished().then((): true => true);
   if (await completesWithin(done, graceMs)) return;

@@ -3,12 +3,14 @@ import { connect, type Server } from "node:net";
 import { dirname } from "node:path";
 import { KernelError } from "@narthex/contracts";
 
-/** Connections waiting to be accepted; a burst of strangers must not turn clients away. */
+/**
+ * Length of the queue of connections to be accepted; a burst of unauthenticated connections must not turn clients away.
+ */
 export const LISTEN_BACKLOG = 4096;
-/** The longest path a unix socket can have, in bytes, on every system. */
+/** Maximum length of a unix socket's path, in bytes, on every system. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
-/** Listens on a unix socket that only its owner can open. A socket file that nobody answers on is replaced. */
+/** Listens on a unix socket that only its owner can open. Replaces a socket file without a listener. */
 export async function listenUnix(server: Server, path: string): Promise<void> {
   if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) {
     throw new KernelError("CONFIG_INVALID", `socket path \`${path.slice(0, 120)}\` is too long; use a shorter one`);
@@ -26,7 +28,9 @@ export async function listenUnix(server: Server, path: string): Promise<void> {
   await chmod(path, 0o600);
 }
 
-/** SECURITY: between bind and chmod the socket has the process's umask; the directory keeps others out meanwhile. */
+/**
+ * SECURITY: between bind and chmod the socket has the process's umask; the directory keeps other users out meanwhile.
+ */
 async function requirePrivateDirectory(directory: string): Promise<void> {
   const stats = await lstat(directory).catch((error: unknown) => {
     throw unreachable(directory, error);
@@ -67,7 +71,7 @@ function isListening(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    // Anything but a plain refusal (a full backlog, say) means that somebody is there.
+    // Any error but a plain refusal (a full backlog, for example) means that a process listens.
     socket.once("error", (error) => resolve(!hasCode(error, "ECONNREFUSED") && !hasCode(error, "ENOENT")));
   });
 }

@@ -10,7 +10,7 @@ import {
 } from "@narthex/contracts";
 import { parseRequestHead } from "./request-head.ts";
 
-/** The answer to something that is no request. Its id is empty where none could be read. */
+/** Creates the response to an invalid request. Its id is empty if none could be read. */
 export function invalidRequest(message: string, violations: readonly Violation[], requestId = ""): ToolResponse {
   return create(ToolResponseSchema, {
     requestId,
@@ -29,7 +29,7 @@ export function invalidRequest(message: string, violations: readonly Violation[]
   });
 }
 
-/** The answer to a request whose token was refused, or could not be checked, before the whole of it was read. */
+/** Creates the response to a request whose token was refused, or could not be checked, before all of it was read. */
 export function deniedSession(error: KernelError, requestId: string): ToolResponse {
   const { code, message } = error;
   if (isErrorCode(code)) {
@@ -45,7 +45,7 @@ export function deniedSession(error: KernelError, requestId: string): ToolRespon
   });
 }
 
-/** Whether the kernel could not read the request at all, as opposed to reading one that breaks rules. */
+/** Whether the kernel could not decode the request at all, as opposed to a decoded request that breaks rules. */
 export function isUndecodable(response: ToolResponse): boolean {
   return (
     response.result.case === "error" &&
@@ -55,8 +55,8 @@ export function isUndecodable(response: ToolResponse): boolean {
 }
 
 /**
- * Gives the answer to a request that was refused while being read the id that stands in it, so that its caller finds
- * it among other answers. What cannot be read at all keeps none.
+ * Adds the request's id to the response of a request that was refused while being read, so that its caller can match
+ * it. A request that cannot be decoded at all gets none.
  */
 export function withRequestId(response: ToolResponse, request: Uint8Array): ToolResponse {
   if (response.requestId !== "" || response.result.case !== "error") return response;

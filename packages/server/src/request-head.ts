@@ -1,6 +1,6 @@
 import { peekRequestHead } from "@narthex/contracts";
 
-/** The id and the token at the front of an encoded request; empty where they are not there. */
+/** Reads the id and the token at the front of an encoded request; empty if they are not there. */
 export function parseRequestHead(bytes: Uint8Array): { readonly requestId: string; readonly sessionToken: string } {
   const head = peekRequestHead(bytes);
   return { requestId: head?.requestId ?? "", sessionToken: head?.sessionToken ?? "" };

@@ -17,44 +17,44 @@ import type { Replay } from "./service/replay-stream.ts";
 import type { Verify } from "./service/verify-stream.ts";
 
 export interface ServeOptions {
-  /** The path of the framed socket; without one there is none. */
+  /** Path of the framed socket; without it, none is opened. */
   readonly framed?: { readonly path: string; readonly limits?: Partial<FramedLimits> };
-  /** Where the services are offered, each with all of them. */
+  /** Addresses of the services; each offers all of them. */
   readonly services?: readonly ServiceListen[];
   readonly serviceLimits?: Partial<ServiceLimits>;
-  /** What tokens other than sessions' may do. Without it there are none. */
+  /** Scopes of tokens other than session tokens. Without it, none exist. */
   readonly authorize?: Authorize;
-  /** Reads the ledger back; without it `Verify` answers that it cannot. */
+  /** Verifies the ledger; without it `Verify` fails. */
   readonly verify?: Verify;
-  /** Runs recorded sessions again; without it `Replay` answers that it cannot. */
+  /** Replays recorded sessions; without it `Replay` fails. */
   readonly replay?: Replay;
-  /** Gives the ledger as a bundle; without it `ExportLedger` answers that it cannot. */
+  /** Exports the ledger as a bundle; without it `ExportLedger` fails. */
   readonly exportLedger?: ExportLedger;
   readonly tls?: TlsIdentity;
   readonly hostNames?: readonly string[];
   /** Serves the web page on the ports among the services. */
   readonly console?: Pick<ConsoleOptions, "version" | "defaultApprover" | "limits">;
-  /** Serves MCP under `/mcp`, wherever the services are. */
+  /** Serves MCP under `/mcp` on all service addresses. */
   readonly mcp?: McpHttpServingOptions;
   /** The sessions whose clients are connected; one of its own by default. */
   readonly attendance?: SessionAttendance;
-  /** What clients are told of this process. */
+  /** Facts about this process for clients. */
   readonly process?: KernelProcess;
-  /** Of requests and answers in flight, over all doors; 256 MB by default. */
+  /** Limit of requests and responses in flight, over all doors; 256 MB by default. */
   readonly bytesInFlight?: number;
   readonly log?: Logger;
 }
 
 export interface Serving {
   readonly addresses: {
-    /** The framed socket's path. */
+    /** Path of the framed socket. */
     readonly framed: string | undefined;
-    /** In the order asked for, with the ports really opened. */
+    /** In the requested order, with the ports that were actually opened. */
     readonly services: readonly ServiceListen[];
-    /** Opens the web page, once and soon. */
+    /** One-time link to the web page, valid only for a short time. */
     readonly consoleLink: string | undefined;
   };
-  /** Open connections, over all doors. */
+  /** Number of open connections, over all doors. */
   connections(): number;
   /** Closes every door; running calls get `graceMs` to finish. The kernel stays open. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
@@ -83,7 +83,7 @@ interface Door {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** Opens doors to a kernel: all of those asked for, or none. */
+/** Opens all requested doors to a kernel, or none. */
 export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serving> {
   refuseUnknownOptions(options, NAMES, "serve");
   const { framed, services = [], bytesInFlight, log, tls, hostNames, serviceLimits } = options;
@@ -145,7 +145,7 @@ function openMcp(kernel: Kernel, { mcp, log }: ServeOptions, budget: ByteBudget)
   return mcp && createLazyMcpHttp({ kernel, budget, ...mcp, ...(log === undefined ? {} : { log }) });
 }
 
-/** SECURITY: the code is in the link's query, which the page takes out of sight; a GET alone uses nothing up. */
+/** SECURITY: the code is in the link's query, which the page removes from view; a GET alone does not use it up. */
 function createConsoleLink(page: Console, addresses: readonly ServiceListen[], isTls: boolean): string | undefined {
   const address = addresses.find((listen) => "host" in listen);
   if (address === undefined) return undefined;

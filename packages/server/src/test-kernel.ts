@@ -13,7 +13,7 @@ import {
 } from "@narthex/contracts";
 import type { Kernel, PolicyFacts, Refusal, SessionFacts, StoredRecord, ToolFacts, WireCall } from "@narthex/kernel";
 
-/** A kernel for tests of doors: it checks a token, echoes the input and remembers what it was given. */
+/** A kernel for tests of doors: it checks a token, echoes the input and remembers its calls. */
 export interface TestKernel extends Kernel {
   readonly token: string;
   readonly sessionId: string;
@@ -22,7 +22,7 @@ export interface TestKernel extends Kernel {
   readonly stored: Map<string, Uint8Array>;
   readonly records: StoredRecord[];
   closing: boolean;
-  /** Calls of the tool `wait` end when this is called, or when they are aborted. */
+  /** Ends the calls of the tool `wait`, which otherwise end when they are aborted. */
   release(): void;
   waiting: number;
 }

@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 import { create, type ToolRequest, ToolRequestSchema } from "@narthex/contracts";
 import type { TestKernel } from "./test-kernel.ts";
 
-/** A path for a socket in a private directory that goes with the test. */
+/** Returns a path for a socket in a private directory that is removed after the test. */
 export async function socketPath(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "ntx-"));
   t.after(() => rm(directory, { recursive: true, force: true }));
@@ -17,7 +17,7 @@ export function toolCall(kernel: TestKernel, requestId: string, name = "echo", i
   return create(ToolRequestSchema, { requestId, sessionToken: kernel.token, tool: { case: "call", value } });
 }
 
-/** Resolves once the condition holds; looks again after each turn of the event loop. */
+/** Resolves once the condition holds; checks again after each turn of the event loop. */
 export async function until(condition: () => boolean): Promise<void> {
   const giveUpAt = performance.now() + 20_000;
   while (!condition()) {

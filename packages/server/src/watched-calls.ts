@@ -1,25 +1,25 @@
 import type { Entry, Outcome, PolicyDecision, RecordMessage } from "@narthex/contracts";
 
-/** A record and its place among all records. */
+/** A record and its index among all records. */
 export interface IndexedRecord {
   readonly index: number;
   readonly record: RecordMessage;
-  /** What the call acts on, where this record tells. */
+  /** What the call acts on, if this record tells. */
   readonly subject: string;
 }
 
-/** One finished call, gathered from the records that tell of it. */
+/** One finished call, assembled from its records. */
 export interface WatchedCall {
   readonly timeMs: number;
   readonly sessionId: string;
   readonly requestId: string;
   readonly tool: string;
-  /** The command, path or address that it was about; empty where that is not known. */
+  /** Command, path or address that it was about; empty if unknown. */
   readonly subject: string;
   readonly decision: "allowed" | "denied" | "repeated" | "undecided";
   /** The rules that determined the decision. */
   readonly rules: readonly string[];
-  /** The rules demanded a person's approval. */
+  /** Whether the rules required an approval. */
   readonly asks: boolean;
   readonly approver: string;
   readonly durationMs: number;
@@ -37,10 +37,10 @@ interface PendingCall {
   approver: string;
 }
 
-/** Calls begun and not finished that are remembered; the oldest is forgotten first. */
+/** Maximum number of unfinished calls that are remembered; the oldest is dropped first. */
 const MAX_PENDING = 10_000;
 
-/** Takes records in order and gives a call when its outcome comes by. */
+/** Takes records in order and returns a call when its outcome arrives. */
 export function createCallWatcher(): (placed: IndexedRecord) => WatchedCall | undefined {
   const pending = new Map<string, PendingCall>();
   return (placed) => {
@@ -63,7 +63,7 @@ export function createCallWatcher(): (placed: IndexedRecord) => WatchedCall | un
   };
 }
 
-/** Notes what an entry says; gives the outcome if it is one. */
+/** Notes the facts of an entry; returns the outcome if it is one. */
 function readEntry({ kind }: Entry, call: PendingCall): Outcome | "repeated" | undefined {
   switch (kind.case) {
     case "toolInvoked":

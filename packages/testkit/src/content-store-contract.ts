@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { blake3, isKernelError, utf8 } from "@narthex/contracts";
 import type { ContentStore } from "@narthex/kernel";
 
-/** What every `ContentStore` must do, whatever it is made of. Each test opens one of its own. */
+/** Tests that every `ContentStore` must pass. Each test opens its own store. */
 export function contentStoreContract(name: string, open: () => Promise<ContentStore>): void {
   describe(`${name} keeps the contract of a content store`, () => {
     it("has nothing that was not put", async () => {
@@ -65,7 +65,7 @@ export function contentStoreContract(name: string, open: () => Promise<ContentSt
       assert.deepEqual(await readAll(store, blake3(bytes)), bytes);
     });
 
-    it("keeps the order of writes that nobody waited for", async () => {
+    it("keeps the order of writes that were not awaited", async () => {
       const store = await open();
       const bytes = patterned(600_000);
       const writer = await store.openWriter();
@@ -176,7 +176,7 @@ async function readAll(store: ContentStore, digest: Uint8Array): Promise<Uint8Ar
   return new Uint8Array(Buffer.concat(await Array.fromAsync(store.read(digest, 0, Number.MAX_SAFE_INTEGER))));
 }
 
-/** Absent content is no bytes or a CONTENT_NOT_FOUND. */
+/** Reads absent content as no bytes, whether the store returns none or throws CONTENT_NOT_FOUND. */
 async function readIfAny(store: ContentStore, digest: Uint8Array): Promise<Uint8Array> {
   try {
     return await readAll(store, digest);
@@ -186,7 +186,7 @@ async function readIfAny(store: ContentStore, digest: Uint8Array): Promise<Uint8
   }
 }
 
-/** Bytes in which no two places look alike. */
+/** Bytes without repeating patterns. */
 function patterned(length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let index = 0; index < length; index++) bytes[index] = (index * 31 + (index >> 8) * 7 + length) & 0xff;

@@ -5,7 +5,7 @@ import { isConsistent, type LedgerStore, leafHash, rootFromInclusionPath, type S
 import { createLedgerWrites } from "./ledger-writes.ts";
 import { type StoreContractOptions, type StoreDriver, testStoreContract } from "./store-contract.ts";
 
-/** One place for data, which a driver's stores are opened on. */
+/** One data location on which a driver opens stores. */
 export interface LedgerStoreDriver extends StoreDriver {
   open(): Promise<LedgerStore>;
   /** Copies the open store with `copyTo`, and opens a store on the copy. */
@@ -19,7 +19,7 @@ export interface LedgerStoreContractOptions extends StoreContractOptions {
 const SMALL = 300;
 const LARGE = 700;
 
-/** What every `LedgerStore` must do: the contract of a store, and that of its tree and its copies. */
+/** Tests that every `LedgerStore` must pass: the contract of a store, and those of its tree and its copies. */
 export function testLedgerStoreContract(name: string, options: LedgerStoreContractOptions): void {
   testStoreContract(name, options);
 

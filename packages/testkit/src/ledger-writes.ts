@@ -1,7 +1,7 @@
 import { compileEncoder, hashRecord, type RecordMessage, RecordSchema, utf8 } from "@narthex/contracts";
 import type { ContentDraft, ErasedItem, StateChange, StoreWrite } from "@narthex/kernel";
 
-/** What a test cares about in a write; the rest is filled in. */
+/** The properties of a write that a test sets; the rest is filled in. */
 export interface WriteFacts {
   readonly chain?: string;
   readonly requestId?: string;
@@ -10,13 +10,13 @@ export interface WriteFacts {
   readonly erasures?: readonly ErasedItem[];
   readonly wallTimeMs?: number;
   readonly logicalTimeMs?: number;
-  /** Makes the record this much longer. */
+  /** Number of bytes by which the record is longer. */
   readonly padding?: number;
 }
 
 const encodeRecord = compileEncoder<RecordMessage>(RecordSchema);
 
-/** Well-formed writes of one ledger, numbered as they are made. */
+/** Returns a function that creates well-formed writes of one ledger, with consecutive indexes. */
 export function createLedgerWrites(firstIndex = 0): (facts?: WriteFacts) => StoreWrite {
   const sequences = new Map<string, number>();
   let index = firstIndex;

@@ -1,7 +1,7 @@
 import { blake3, toHex } from "@narthex/contracts";
 import type { ContentStore } from "@narthex/kernel";
 
-/** Content files without a disk. */
+/** A content store in memory. */
 export function createMemoryContentStore(): ContentStore {
   const files = new Map<string, Uint8Array>();
   return {

@@ -24,13 +24,13 @@ import type {
   StoreWrite,
 } from "@narthex/kernel";
 
-/** A store without a disk, with handles for tests of what happens when the disk is slow or gone. */
+/** A store in memory, with controls for tests of a slow or failing disk. */
 export interface MemoryStore extends Store {
-  /** Appends made from now on become durable only when the returned function is called. */
+  /** Delays later appends: they become durable only when the returned function is called. */
   holdAppends(): () => void;
-  /** Every append not yet durable, and every later one, rejects with this reason. */
+  /** Every append that is not durable yet, and every later one, rejects with this reason. */
   failWith(reason: string): void;
-  /** How many records are durable. */
+  /** Number of durable records. */
   readonly size: number;
 }
 
@@ -176,7 +176,7 @@ export function createMemoryStore(): MemoryStore {
     },
 
     async forgetErased() {
-      // Everything is found by looking at the rows.
+      // Nothing to do: lookups scan the rows, so there is no index to clean up.
     },
 
     async endErasing(digests) {
@@ -251,7 +251,7 @@ function logicalTimeMs(row: Row): number {
   return Number(fromBinary(RecordSchema, row.record).logicalTimeMs);
 }
 
-/** One holding per chain and role, the first that has the bytes; the labels of all a chain's holdings joined. */
+/** One holding per chain and role, the first that has the bytes, with the labels of all holdings of the chain. */
 function findHoldings(rows: readonly Row[], digest: string, chain: string | undefined): ContentHolding[] {
   const holdings = new Map<string, ContentHolding>();
   const labels = new Map<string, Set<string>>();

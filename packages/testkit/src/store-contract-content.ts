@@ -4,7 +4,7 @@ import { blake3, ContentPlace, ContentRole, fromBinary, RecordContentSchema, toH
 import type { ContentDraft, Store } from "@narthex/kernel";
 import { createLedgerWrites } from "./ledger-writes.ts";
 
-/** What every `Store` must find of content, in a store that each test gets fresh. */
+/** Tests for finding content that every `Store` must pass. Each test gets a new store. */
 export function testContentHoldings(withStore: (run: (store: Store) => Promise<void>) => Promise<void>): void {
   it("finds content in the chains that hold it and in no other", () =>
     withStore(async (store) => {
@@ -181,7 +181,7 @@ export function testContentHoldings(withStore: (run: (store: Store) => Promise<v
 
 const NOTHING = new Uint8Array(0);
 
-/** Content of a record's row. */
+/** Content in a record's row. */
 export function contentItem(text: string, role: ContentRole, labels: readonly string[] = []): ContentDraft {
   const data = utf8(text);
   const nonce = new Uint8Array(32).fill(7);

@@ -13,20 +13,20 @@ import type { Store } from "@narthex/kernel";
 import { createLedgerWrites } from "./ledger-writes.ts";
 import { contentItem as item, testContentHoldings } from "./store-contract-content.ts";
 
-/** One place for data, which a driver's stores are opened on. */
+/** One data location on which a driver opens stores. */
 export interface StoreDriver {
   open(): Promise<Store>;
-  /** Removes the data. Every store is closed by then. */
+  /** Removes the data. All stores have been closed by then. */
   dispose(): Promise<void>;
 }
 
 export interface StoreContractOptions {
   readonly createDriver: () => Promise<StoreDriver>;
-  /** A store opened again has what the last one had. */
+  /** Whether a store that is opened again has the data of the previous one. */
   readonly persistent: boolean;
 }
 
-/** What every `Store` must do, whatever it is made of. */
+/** Tests that every `Store` must pass, whatever its implementation. */
 export function testStoreContract(name: string, options: StoreContractOptions): void {
   async function withStore(run: (store: Store) => Promise<void>): Promise<void> {
     const driver = await options.createDriver();

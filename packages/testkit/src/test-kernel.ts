@@ -30,14 +30,14 @@ export interface TestSession {
   call(tool: string, input: InProcessCall["input"], options?: Partial<InProcessCall>): Promise<CallResult>;
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only when a test moves it. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
   /** Moves the wall clock back, as an administrator may. */
   setBack(ms: number): void;
 }
 
-/** A kernel on stores without a disk; every tool is permitted unless a policy is given. */
+/** A kernel on stores in memory; every tool is permitted unless a policy is given. */
 export async function createTestKernel(
   options: Partial<KernelOptions> & { readonly tools: readonly Tool[]; readonly store?: MemoryStore },
 ): Promise<TestKernel> {
@@ -86,7 +86,7 @@ export function createTestClock(startMs = 1_800_000_000_000): TestClock {
   };
 }
 
-/** Reproducible bytes; never for anything but tests. */
+/** Reproducible bytes, only for tests. */
 export function createTestRandom(seed: string): Random {
   let counter = 0;
   return {

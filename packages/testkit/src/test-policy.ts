@@ -23,7 +23,7 @@ export interface TestRule {
   readonly when?: JsonValue;
 }
 
-/** A policy without files and without Cedar's own engine: the rules are given as they would be parsed. */
+/** A policy without files and without Cedar's own engine: the rules are given in parsed form. */
 export function createTestPolicy(rules: readonly TestRule[], tools: readonly Tool[]): Policy {
   const schema = policySchema(
     tools.map((tool) => ({ declaration: tool, actions: tool.actions, facts: tool.derived?.schema })),

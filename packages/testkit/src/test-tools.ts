@@ -1,6 +1,6 @@
 import { defineTool, type Tool } from "@narthex/kernel";
 
-/** Gives back whatever it is given. */
+/** Returns its input. */
 export const echoTool: Tool = defineTool({
   name: "echo",
   description: "Gives back its input.",
@@ -12,11 +12,11 @@ export const echoTool: Tool = defineTool({
 
 export interface CountingTool {
   readonly tool: Tool;
-  /** How often the effect happened. */
+  /** How many times the effect happened. */
   readonly count: () => number;
 }
 
-/** A tool with an effect that nobody can look up afterwards: it cannot reconcile. */
+/** A tool with an effect that cannot be verified afterwards: it cannot reconcile. */
 export function createCountingTool(name = "count", before: () => Promise<void> = async () => undefined): CountingTool {
   let count = 0;
   const tool = defineTool({
@@ -36,7 +36,7 @@ export function createCountingTool(name = "count", before: () => Promise<void> =
   return { tool, count: () => count };
 }
 
-/** A read-only tool that answers when it is told to, or when its signal aborts. */
+/** A read-only tool that returns when the test releases it, or when its signal aborts. */
 export function createWaitingTool(name = "wait"): {
   readonly tool: Tool;
   readonly finish: () => void;

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { blake3, toHex, utf8 } from "@narthex/contracts";
 import type { FileResult, FileChange, FileOperation, WorkspaceFiles } from "@narthex/kernel";
 
-/** Files that are there when a case begins, by path. */
+/** The files that exist when a test begins, by path. */
 export type StartingFiles = Readonly<Record<string, string>>;
 
-/** A driver over a workspace that holds these files. Paths in `absent` are known to be missing. */
+/** A driver over a workspace with these files. Paths in `absent` are known to be missing. */
 export interface FilesUnderTest {
   readonly files: WorkspaceFiles;
   readonly workspace: string;
@@ -17,7 +17,7 @@ export type OpenFiles = (start: StartingFiles, absent?: readonly string[]) => Pr
 
 const hashOf = (text: string): string => toHex(blake3(utf8(text)));
 
-/** What every driver of the files of a workspace does with files, their content and their names. */
+/** Tests that every driver of workspace files must pass, about files, their content and their names. */
 export function testWorkspaceFilesContract(name: string, open: OpenFiles): void {
   const on = (
     what: string,

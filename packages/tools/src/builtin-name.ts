@@ -1,4 +1,4 @@
-/** Every tool that comes with Narthex, also those that only some configurations have. Sorted. */
+/** Names of all tools that come with Narthex, including those that only some configurations enable. Sorted. */
 export const BUILTIN_NAMES = [
   "artifact_get",
   "artifact_publish",

@@ -12,7 +12,7 @@ import { fileSearch } from "./search/index.ts";
 import { vaultCopyTo } from "./vault/index.ts";
 import { createWebSearch, httpFetch, webFetch, type WebSearchProvider } from "./web/index.ts";
 
-/** Who is asked by tools that ask somebody: without anyone, there is no such tool. */
+/** Configured search and inference providers. A tool that needs a provider exists only if one is configured. */
 export interface BuiltinProviders {
   readonly search?: readonly WebSearchProvider[];
   readonly inference?: readonly InferenceProvider[];

@@ -1,4 +1,4 @@
-/** A BLAKE3 hash as inputs name it. One spelling only, so that one call has one digest. */
+/** Schema of a BLAKE3 hash in tool inputs. Only one spelling is valid, so that equal calls have equal digests. */
 export function contentHashSchema(description: string) {
   return {
     type: "string",

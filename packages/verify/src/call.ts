@@ -10,40 +10,40 @@ export const CALL_STEPS = [
   "asked",
   "approved",
   "started",
-  /** Authority, policy or a person said no: only an outcome can follow. */
+  /** The capability check, the policy or a person denied the call: only an outcome can follow. */
   "refused",
   "settled",
   "ended",
 ] as const;
 
-/** How far a call has come. */
+/** The state of a call. */
 export type CallStep = (typeof CALL_STEPS)[number];
 
-/** What is remembered of a call between its records. */
+/** The state of a call between its records. */
 export class Call {
   step: CallStep = "begun";
   decisions = 0;
   started = false;
-  /** It was started with leave to have effects. */
+  /** The call was started with permission to have effects. */
   intent = false;
-  /** The policy in force asks for a person's yes. */
+  /** The policy in force requires a person's approval. */
   needsApproval = false;
   approved = false;
-  /** The yes it has, not used yet; empty if it has none, or rests on an answer for the session. */
+  /** The call's approval that is not consumed yet; empty without one, or if a standing approval applies. */
   approvalId = "";
-  /** The commitments its outcome has to repeat. */
+  /** The commitments that its outcome must repeat. */
   requestCommitment: Slice = NO_BYTES;
   proofCommitment: Slice = NO_BYTES;
   /** Commitments of earlier records of this call. */
   opened: readonly OpenedCommitment[] = [];
 }
 
-/** A commitment that an earlier record made. */
+/** A commitment made by an earlier record. */
 export interface OpenedCommitment {
   readonly role: ContentRole;
   readonly commitment: Slice;
-  /** The bytes were there, and right. */
+  /** Whether the bytes were present and correct. */
   readonly present: boolean;
-  /** How many the item said they are. */
+  /** The number of bytes that the item claimed. */
   readonly size: number;
 }

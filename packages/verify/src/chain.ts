@@ -2,7 +2,7 @@ import { HASH_SIZE } from "@narthex/contracts";
 import type { Call } from "./call.ts";
 import { type Slice, wholeSlice } from "./wire/slice.ts";
 
-/** What is remembered of a chain between its records. */
+/** The state of a chain between its records. */
 export class Chain {
   readonly name: string;
   nextSequence = 0;
@@ -10,12 +10,12 @@ export class Chain {
   #headKnown = false;
   headIndex = 0;
   logicalTimeMs = 0;
-  /** Two neighbours that do not fit together, until their followers show which of them is bad. */
+  /** Two adjacent records that do not fit together, until the following ones show which of them is bad. */
   break: ChainBreak | undefined;
-  /** Records are missing or bad: what they would have said is not held against later ones. */
+  /** Records are missing or bad: later records are not blamed for what these would have contained. */
   damaged = false;
   closed = false;
-  // Most chains are quiet most of the time: these exist only while they hold something.
+  // Most chains are idle most of the time, so these maps exist only while they have entries.
   #calls: Map<string, Call> | undefined;
   #approvals: Map<string, "open" | "given"> | undefined;
   #standing: Set<string> | undefined;
@@ -24,7 +24,7 @@ export class Chain {
     this.name = name;
   }
 
-  /** Hash of the last record; undefined if that record could not be trusted. */
+  /** Hash of the last record; undefined if that record was bad. */
   get headHash(): Slice | undefined {
     return this.#headKnown ? this.#head : undefined;
   }
@@ -32,16 +32,16 @@ export class Chain {
   set headHash(hash: Slice | undefined) {
     this.#headKnown = hash !== undefined;
     if (hash === undefined) return;
-    // Always the same few bytes: there is one for every record of the ledger.
+    // Reuses the same few bytes, because this runs once for every record of the ledger.
     for (let i = 0; i < HASH_SIZE; i++) this.#head.bytes[i] = hash.bytes[hash.start + i] ?? 0;
   }
 
-  /** A call without an outcome so far. */
+  /** The call with this id, if it has no outcome yet. */
   openCall(requestId: string): Call | undefined {
     return this.#calls?.get(requestId);
   }
 
-  /** By request id. */
+  /** All calls without an outcome, by request id. */
   openCalls(): Iterable<readonly [string, Call]> {
     return this.#calls ?? [];
   }
@@ -61,7 +61,7 @@ export class Chain {
     this.#approvals.set(approvalId, "open");
   }
 
-  /** `open`: a person was asked and has not answered for good. `given`: a yes that no call has used. */
+  /** `open`: requested, and not finally decided. `given`: granted, and not consumed by a call. */
   approvalState(approvalId: string): "open" | "given" | undefined {
     return this.#approvals?.get(approvalId);
   }
@@ -80,7 +80,7 @@ export class Chain {
     if (this.#approvals?.size === 0) this.#approvals = undefined;
   }
 
-  /** An answer that holds for the session. */
+  /** Adds a standing approval. */
   addStanding(standingId: string): void {
     this.#standing ??= new Set();
     this.#standing.add(standingId);

@@ -45,15 +45,15 @@ const FOLLOWS: { readonly [Step in CallStep]: ReadonlySet<CallKind> } = {
 };
 
 /**
- * The first decision, one after an approval, one after the tool found another path than the one decided on; each of them
- * about every path and host, at most a hundred, or two with a second one about a protected path. And one about each host
- * that turned up while it ran, at most a hundred.
+ * The first decision, one after an approval, and one after the tool found a different path than the one decided on;
+ * each of them about every path and host, at most a hundred, or two with a second one about a protected path. In
+ * addition, one about each host contacted while the call ran, at most a hundred.
  */
 const MAX_DECISIONS = 400;
 
 /**
- * The entries of a call come in their order and end in exactly one outcome. Answers the call this record belongs to,
- * as it stands after the record; undefined if it belongs to none or to one whose beginning is not known.
+ * Checks that the entries of a call are in order and end in exactly one outcome. Returns the call of this record in its
+ * state after the record; undefined if the record belongs to no call, or to one whose beginning is unknown.
  */
 export function checkCall(chain: Chain, record: DecodedRecord, problems: ProblemList): Call | undefined {
   let call: Call | undefined;
@@ -84,7 +84,7 @@ export function checkCall(chain: Chain, record: DecodedRecord, problems: Problem
   return call;
 }
 
-/** What was refused is one host that turned up while the call ran, and not the call. */
+/** The refusal concerns one host contacted while the call ran, and not the call itself. */
 function resumeAfterHostRefusal(call: Call | undefined): void {
   if (call?.started === true && call.step === "refused") call.step = "started";
 }
@@ -101,9 +101,9 @@ interface CallFault {
 function advance(chain: Chain, call: Call, entry: CallEntry, record: DecodedRecord): CallFault | undefined {
   const from = call.step;
   call.step = stepAfter(entry);
-  // A call that runs is decided on again for every host that turns up.
+  // A running call gets a new decision for every host that it contacts.
   const isHost = call.started && from === "permitted" && entry.case === "capabilityCheck";
-  // One that needs a person is decided again if it waited for a rule that somebody had just given.
+  // A call that needs an approval is decided again if it waited for a rule that was just added.
   const isRuled = !call.started && call.needsApproval && from === "permitted" && entry.case === "capabilityCheck";
   if (!isHost && !isRuled && !FOLLOWS[from].has(entry.case))
     return { code: "call_order", message: `${entry.case} cannot follow when a call is ${from}` };
@@ -154,14 +154,17 @@ function stepAfter(entry: CallEntry): CallStep {
 function applyDecision(call: Call, from: CallStep, decision: EntryOf<"policyDecision">): CallFault | undefined {
   call.decisions++;
   const asks = !decision.observedOnly && (decision.approve === "human" || decision.approve === "console");
-  // Of two decisions about one call, either can ask.
+  // If there are several decisions about one call, each of them can require an approval.
   call.needsApproval = asks || (from === "permitted" && call.needsApproval);
   if (decision.proofCommitment.length > 0) call.proofCommitment = decision.proofCommitment;
   if (call.decisions <= MAX_DECISIONS) return undefined;
   return { code: "call_order", message: `the call was decided more than ${MAX_DECISIONS} times` };
 }
 
-/** An answer as it was given at a door: a record of its own, whoever waits for it. */
+/**
+ * Applies a decision about an approval request as it arrived at a door: in its own record, independent of any waiting
+ * call.
+ */
 function applyRecordedResolution(
   chain: Chain,
   { approvalId, answer, scope, standingId }: EntryOf<"approvalResolved">,
@@ -170,7 +173,7 @@ function applyRecordedResolution(
   if (answer === "approved") chain.grantApproval(approvalId);
   else chain.closeApproval(approvalId);
   if (answer === "approved" && scope === "session") chain.addStanding(standingId);
-  // What was answered once is only taken back.
+  // A request that was already granted can only time out or be withdrawn.
   const fits = state === "open" || (state === "given" && (answer === "timed_out" || answer === "withdrawn"));
   return fits || chain.damaged ? undefined : APPROVAL_NOT_REQUESTED;
 }
@@ -180,7 +183,7 @@ const APPROVAL_NOT_REQUESTED: CallFault = {
   message: "the approval that was given is not one that was asked for, or is used up",
 };
 
-/** An answer as a call has it. */
+/** Applies a decision about an approval request in the record of the call. */
 function applyResolution(chain: Chain, call: Call, answer: EntryOf<"approvalResolved">): CallFault | undefined {
   const { approvalId } = answer;
   const state = chain.approvalState(approvalId);
@@ -197,7 +200,7 @@ function applyResolution(chain: Chain, call: Call, answer: EntryOf<"approvalReso
 
 function started(chain: Chain, call: Call, start: EntryOf<"toolStarted">): CallFault | undefined {
   call.started = true;
-  // One yes is one call.
+  // One approval covers one call.
   if (call.approvalId !== "") chain.closeApproval(call.approvalId);
   if (start.intent) call.intent = true;
   if (!call.needsApproval || call.approved) return undefined;
@@ -230,15 +233,15 @@ type OutcomeEntry = Extract<CallEntry, { case: "toolCompleted" | (typeof FAILURE
 function keepOrForget(chain: Chain, record: DecodedRecord, call: Call, problems: ProblemList): void {
   const open = chain.openCall(record.requestId);
   if (call.step === "ended") {
-    // A repeat, or a refusal under an id that is still in use, leaves the first call as it is.
+    // A repeat, or a refusal under an id that is still in use, does not change the first call.
     if (open === call) chain.forgetCall(record.requestId);
     return;
   }
-  // A call that only waited when its kernel stopped is simply made again; an intent has to be settled first.
+  // A call that was only waiting when its kernel stopped is simply made again; an intent must be settled first.
   if (open !== undefined && open !== call && open.intent && open.step !== "settled") {
     problems.add("call_order", record, "a call was opened under the id of an intent that has no outcome yet");
   }
-  // The record's row is not kept alive by a few bytes of it.
+  // Copied, so that a few bytes do not keep the record's whole row in memory.
   call.requestCommitment = call.requestCommitment.copy();
   call.proofCommitment = call.proofCommitment.copy();
   chain.keepCall(record.requestId, call);

@@ -4,8 +4,8 @@ import type { ProblemList } from "./problem-list.ts";
 import { sameSlices } from "./wire/slice.ts";
 
 /**
- * A record's place in its chain: sequence, link to the one before, logical time. Answers false for a record that is
- * there a second time, which nothing later may build on.
+ * Checks a record's place in its chain: sequence, link to the previous record, logical time. Returns false for a
+ * repeated record, which no later record may build on.
  */
 export function checkChain(chain: Chain, opened: OpenedRecord, problems: ProblemList): boolean {
   const { record, hash } = opened;
@@ -35,7 +35,7 @@ export function checkChain(chain: Chain, opened: OpenedRecord, problems: Problem
   return true;
 }
 
-/** A bad record takes one place in its chain; what follows cannot be compared with it. */
+/** A bad record takes one place in its chain; the record after it cannot be compared with it. */
 export function passBadRecord(chain: Chain, problems: ProblemList): void {
   reportBreak(chain, problems);
   chain.nextSequence++;
@@ -43,7 +43,7 @@ export function passBadRecord(chain: Chain, problems: ProblemList): void {
   chain.damaged = true;
 }
 
-/** Names the break that no later record has told more about. */
+/** Reports a break that no later record has explained. */
 export function reportBreak(chain: Chain, problems: ProblemList): void {
   if (chain.break === undefined) return;
   const { earlierIndex, laterIndex } = chain.break;
@@ -53,8 +53,9 @@ export function reportBreak(chain: Chain, problems: ProblemList): void {
 }
 
 /**
- * When two neighbours do not fit, either the earlier was changed (and hashed again) or the later was put in. The next
- * link tells: a record that its follower fits was not changed, and one that fits on neither side does not belong.
+ * If two adjacent records do not fit, either the earlier one was changed (and hashed again) or the later one was
+ * inserted. The next link shows which: a record that the next one links to was not changed, and one that fits on
+ * neither side does not belong.
  */
 function checkLink(chain: Chain, { record }: OpenedRecord, problems: ProblemList): void {
   if (chain.headHash === undefined || record.sequence === 0) return;

@@ -16,18 +16,18 @@ import { Malformed } from "./wire/decode-canonical.ts";
 /** A call makes a dozen commitments before its outcome; a hostile one must not make lists grow. */
 const MAX_REMEMBERED = 64;
 
-/** What the record's commitments point at, over the whole ledger. */
+/** Checks the content that the records' commitments refer to, over the whole ledger. */
 export class ContentCheck {
   items = 0;
   erased = 0;
-  /** Of decisions, that say what the decisions say. */
+  /** Number of proofs of decisions that match their decisions. */
   proofs = 0;
   leftOut = 0;
   readonly #problems: ProblemList;
   readonly #files: ContentFiles;
   readonly #elsewhere: ReferencedContent;
   readonly #erasures = new Erasures();
-  /** Those of records before `#from`, which this run does not read. */
+  /** Erasures in records before `#from`, which this run does not read. */
   readonly #older: OlderErasures;
   readonly #from: number;
   readonly #allowed: { readonly leavesOut: boolean };
@@ -49,7 +49,7 @@ export class ContentCheck {
     this.#elsewhere = new ReferencedContent(source, this.#files, problems, signal);
   }
 
-  /** Answers a promise only if something has to be read: most records have their content in their row. */
+  /** Returns a promise only if something must be read: most records have their content in their row. */
   check(chain: Chain, record: DecodedRecord, hashes: RowHashes, call: Call | undefined): Promise<void> | undefined {
     const { content } = hashes;
     if (content instanceof Malformed) {
@@ -69,7 +69,7 @@ export class ContentCheck {
     return this.#readFiles(record, report.files);
   }
 
-  /** Entries that say what was erased. `sound` is false where records before this one are missing or bad. */
+  /** Checks the entries that record erasures. `sound` is false if earlier records are missing or bad. */
   explainErasures(record: DecodedRecord, sound: boolean): void {
     for (const { kind } of record.entries) {
       if (kind.case !== "contentErased") continue;
@@ -83,12 +83,12 @@ export class ContentCheck {
     }
   }
 
-  /** Waits for older records to be looked at, if there are many. */
+  /** Waits until older records have been checked, if there are many. */
   settle(): Promise<void> | undefined {
     return this.#older.isFull ? this.resolveOlder() : undefined;
   }
 
-  /** Whatever can be known only once every record was read. */
+  /** Runs the checks that are possible only after every record has been read. */
   async finish(sound: boolean): Promise<void> {
     await this.resolveOlder();
     await this.#elsewhere.resolve();
@@ -110,7 +110,7 @@ export class ContentCheck {
 
   #report(chain: Chain, record: DecodedRecord, report: ItemsReport, call: Call | undefined): void {
     for (const { code, message } of report.problems) {
-      // What an unknown earlier record of the call would have opened cannot be held against this one.
+      // An earlier record of the call, which is unknown, may have opened the commitment.
       if (code === "commitment_unopened" && call === undefined && chain.damaged) continue;
       this.#problems.add(code, record, message);
     }
@@ -119,7 +119,7 @@ export class ContentCheck {
   #remember(chain: Chain, record: DecodedRecord, call: Call | undefined, report: ItemsReport): void {
     if (call === undefined || chain.openCall(record.requestId) !== call) return;
     if (call.opened.length + report.opened.length > MAX_REMEMBERED) return;
-    // Copies: a few commitments must not keep whole rows alive.
+    // Copied, so that a few commitments do not keep whole rows in memory.
     const fresh = report.opened.map((known) => ({ ...known, commitment: known.commitment.copy() }));
     call.opened = [...call.opened, ...fresh];
   }

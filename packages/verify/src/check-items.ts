@@ -8,12 +8,12 @@ import type { ProblemCode } from "./problem.ts";
 import { SYSTEM_CHAIN } from "./system-chain.ts";
 import { sameSlices, type Slice } from "./wire/slice.ts";
 
-/** What a record's content was found to be. */
+/** The result of checking a record's content. */
 export interface ItemsReport {
   readonly problems: readonly ItemProblem[];
   /** Positions of erased items. */
   readonly erased: readonly number[];
-  /** How many items have no bytes anywhere. */
+  /** Number of items whose bytes are stored nowhere. */
   readonly leftOut: number;
   /** Items whose bytes are in files or with other records. */
   readonly files: readonly DecodedItem[];
@@ -27,18 +27,18 @@ export interface ItemProblem {
   readonly message: string;
 }
 
-/** Named by their plain hashes. */
+/** Roles whose items are named by their plain hashes. */
 const PLAIN_ROLES: ReadonlySet<number> = new Set([
   ContentRole.POLICY_SET,
   ContentRole.POLICY_SCHEMA,
   ContentRole.DEFINITION,
 ]);
-/** Bytes of these always lie elsewhere, or nowhere. */
+/** Roles whose bytes are always stored elsewhere, or nowhere. */
 const REFERENCE_ROLES: ReadonlySet<number> = new Set([ContentRole.ARTIFACT, ContentRole.GRANTED]);
 
 /**
- * Every commitment of the record is opened by an item of it, or was made by an earlier record of the same call; and
- * every item is named by an entry.
+ * Checks that every commitment of the record is opened by one of its items, or was made by an earlier record of the
+ * same call; and that every item is named by an entry.
  */
 export function checkItems(
   record: DecodedRecord,
@@ -108,7 +108,7 @@ function shapeFault(item: DecodedItem, withholds: boolean): string | undefined {
   return item.place === ContentPlace.NONE && !isWithheld ? "has no bytes anywhere" : undefined;
 }
 
-/** INVARIANT: that bytes were never stored is said by an entry, which is covered by the record's hash. */
+/** INVARIANT: an entry, which the record's hash covers, states that bytes were never stored. */
 function saysWithheld({ kind }: DecodedRecord["entries"][number]): boolean {
   switch (kind.case) {
     case "toolCompleted":
@@ -123,7 +123,7 @@ function saysWithheld({ kind }: DecodedRecord["entries"][number]): boolean {
   }
 }
 
-/** All that is there of it is its digest. */
+/** Whether only the item's digest is stored. */
 function isOmitted({ role, place }: DecodedItem): boolean {
   return place === ContentPlace.NONE && role !== ContentRole.REQUEST;
 }
@@ -136,10 +136,10 @@ interface PlacedItem {
   readonly hashes: RowHashes;
 }
 
-/** Marks every claim the item opens. Answers its commitment, if it is of a role that has one. */
+/** Marks every claim that the item opens. Returns the item's commitment, if its role has one. */
 function openClaims(placed: PlacedItem, claims: ClaimSet, problems: ItemProblem[]): Slice | undefined {
   const { item, position } = placed;
-  // Whatever a session was given is its own; nobody gives anything to the system.
+  // Granted content belongs to its session without a claim; in the system's chain nothing is granted.
   if (item.role === ContentRole.GRANTED && placed.chain !== SYSTEM_CHAIN) return undefined;
   const plain = PLAIN_ROLES.has(item.role);
   const value = plain ? item.digest : placed.hashes.commitment(position);
@@ -186,7 +186,7 @@ function checkUnopened(
       const what = ContentRole[claim.role];
       problems.push({ code: "commitment_unopened", message: `nothing opens the commitment to the ${what}` });
     }
-    // The same commitment in another entry of the record is one and the same.
+    // The same commitment in other entries of the record counts as one.
     for (const other of claims.near(claim.role, claim.value)) {
       if (other.role === claim.role && sameSlices(other.value, claim.value)) other.opened = true;
     }

@@ -14,8 +14,8 @@ import { sameSlices, type Slice } from "./wire/slice.ts";
 type Decision = EntryOf<"policyDecision">;
 
 /**
- * The proofs of decisions that lie with their record say what the decisions say, about the question that lies there, too.
- * Answers how many there are. What is not there, or is no proof, is the business of commitments.
+ * Checks that the proofs of decisions stored with their record match the decisions and the stored policy request.
+ * Returns how many do. Missing and malformed proofs are reported by the checks of commitments.
  */
 export function checkProofs(
   record: DecodedRecord,

@@ -4,8 +4,8 @@ import type { ProblemList } from "./problem-list.ts";
 import { SYSTEM_CHAIN } from "./system-chain.ts";
 
 /**
- * What begins something, as does an intent. Outcomes, read-only calls, uploads and settlements of what began before may
- * come late: a ledger cannot tell when they began.
+ * Entries that begin something, like an intent. Outcomes, read-only calls, uploads and settlements of earlier
+ * beginnings may come late: a ledger does not show when they began.
  */
 const NEVER_AFTER_CLOSE: ReadonlySet<EntryKind> = new Set<EntryKind>([
   "sessionClosed",
@@ -14,7 +14,10 @@ const NEVER_AFTER_CLOSE: ReadonlySet<EntryKind> = new Set<EntryKind>([
   "leaseDelegated",
 ]);
 
-/** A session's chain begins by opening that session, once, and nothing begins in it after it was closed. */
+/**
+ * Checks that a session's chain begins with opening that session, once, and that nothing begins in it after it was
+ * closed.
+ */
 export function checkSession(chain: Chain, record: DecodedRecord, problems: ProblemList): void {
   let opened = false;
   for (const { kind } of record.entries) {

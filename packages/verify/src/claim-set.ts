@@ -3,7 +3,7 @@ import type { Claim } from "./claims.ts";
 import { digestKey } from "./digest-key.ts";
 import type { Slice } from "./wire/slice.ts";
 
-/** From here on, comparing everything with everything would cost more than looking it up. */
+/** Above this number of comparisons, an index is faster than comparing everything with everything. */
 const MAX_COMPARISONS = 4096;
 
 /** The claims of one record. SECURITY: a hostile record can have a hundred thousand of them and as many items. */
@@ -16,7 +16,7 @@ export class ClaimSet {
     if (claims.length * Math.max(claims.length, itemCount) > MAX_COMPARISONS) this.#byValue = indexOf(claims);
   }
 
-  /** At least all claims of that role and value; the caller compares. */
+  /** Returns at least all claims with that role and value; the caller compares. */
   near(role: ContentRole, value: Slice): readonly Claim[] {
     if (this.#byValue === undefined) return this.all;
     return this.#byValue.get(keyOf(role, value)) ?? [];
@@ -34,7 +34,7 @@ function indexOf(claims: readonly Claim[]): Map<string, Claim[]> {
   return index;
 }
 
-/** A commitment of another length than a hash opens nothing, so its first bytes are enough to file it. */
+/** A commitment whose length is not that of a hash opens nothing, so its first bytes suffice as a key. */
 function keyOf(role: ContentRole, value: Slice): string {
   return `${role} ${digestKey(value.view().subarray(0, 32))}`;
 }

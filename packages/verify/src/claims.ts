@@ -2,13 +2,13 @@ import { ContentRole } from "@narthex/contracts";
 import type { Slice } from "./wire/slice.ts";
 import type { DecodedEntry, DecodedRecord } from "./ledger-messages.ts";
 
-/** A digest that an entry vouches for. Some item has to open it, and an item without one belongs to nobody. */
+/** A digest that an entry states. Some item has to open it, and an item without a claim is invalid. */
 export interface Claim {
   readonly role: ContentRole;
-  /** BLAKE3(tag, nonce, digest), or, where `plain` is set, the digest itself. */
+  /** BLAKE3(tag, nonce, digest), or the digest itself if `plain` is set. */
   readonly value: Slice;
   readonly plain: boolean;
-  /** What the entry says of the content, where it says so. */
+  /** The size that the entry states, if it states one. */
   readonly size: number | undefined;
   readonly labels: readonly string[] | undefined;
   opened: boolean;
@@ -70,7 +70,7 @@ function commit(claims: Claim[], role: ContentRole, value: Slice, size?: number,
   if (value.length > 0) claims.push({ role, value, plain: false, size, labels, opened: false });
 }
 
-/** Policy sets and definitions are no secrets: entries give their digests openly, with or without the bytes. */
+/** Policy sets and definitions are not secret: entries state their digests in the clear, with or without the bytes. */
 function name(claims: Claim[], role: ContentRole, value: Slice): void {
   if (value.length > 0) claims.push({ role, value, plain: true, size: undefined, labels: undefined, opened: true });
 }

@@ -5,10 +5,10 @@ import type { LedgerSource } from "./ledger-source.ts";
 
 export type FileFinding = "missing" | "damaged" | "unreadable" | { readonly size: number };
 
-/** More distinct files than this, and some are read twice: time is spent, not memory. */
+/** Above this number of distinct files, some are read twice: that costs time but not memory. */
 const MAX_REMEMBERED = 200_000;
 
-/** Reads content files and hashes them, each once. */
+/** Reads and hashes content files, each one once. */
 export class ContentFiles {
   readonly #source: LedgerSource;
   readonly #signal: AbortSignal | undefined;

@@ -3,11 +3,11 @@ const MASKED_ITEMS = 16;
 
 /**
  * Erased items that no ContentErased entry has named yet. Retention erases nearly everything in the end, so a record
- * costs two bytes here and a page goes as soon as it is empty.
+ * costs two bytes here, and a page is freed as soon as it is empty.
  */
 export class Erasures {
   readonly #pages = new Map<number, Page>();
-  /** Items beyond those a mask holds: `index/item`. */
+  /** Items beyond those that a mask can hold: `index/item`. */
   readonly #others = new Set<string>();
 
   note(index: number, item: number): void {
@@ -25,7 +25,7 @@ export class Erasures {
     page.open++;
   }
 
-  /** False if that item was not erased, or was named before. */
+  /** False if the item was not erased, or was already named. */
   explain(index: number, item: number): boolean {
     if (item >= MASKED_ITEMS) return this.#others.delete(`${index}/${item}`);
     const pageNumber = Math.floor(index / PAGE_RECORDS);

@@ -4,9 +4,9 @@ export const TAG_BYTES = 32;
 export const RECORD_TAG = tag("narthex/record/v1");
 export const COMMITMENT_TAG = tag("narthex/commitment/v1");
 
-/** Longer records are hashed in pieces instead of being copied behind their tag. */
+/** Longer records are hashed incrementally instead of being copied after their tag. */
 const SCRATCH_BYTES = 16 * 1024;
-// INVARIANT: hashing is synchronous, so none of its users sees another's bytes.
+// INVARIANT: hashing is synchronous, so uses of this buffer never overlap.
 const recordScratch = scratchAfter(RECORD_TAG, SCRATCH_BYTES);
 const commitmentScratch = scratchAfter(COMMITMENT_TAG, TAG_BYTES + 64);
 

@@ -2,7 +2,7 @@ import { ProofSchema, RecordContentSchema, RecordSchema } from "@narthex/contrac
 import type { Proof, RecordContent, RecordMessage } from "@narthex/contracts";
 import { type KeptFields, layoutOf, NO_BYTES, NO_CASE, NO_ITEMS } from "./wire/message-layout.ts";
 
-/** What the rules look at. Every other field is checked for its encoding and let go. */
+/** The fields that the verification rules use. Every other field is checked for its encoding and discarded. */
 export const KEPT = {
   Record: () => ({
     format: 0,

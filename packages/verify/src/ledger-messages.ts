@@ -15,7 +15,7 @@ export type DecodedContent = Decoded<RecordContent, Kept>;
 export type DecodedProof = Decoded<Proof, Kept>;
 export type DecodedItem = DecodedContent["items"][number];
 
-/** The quick reader takes what is canonical; of anything else the careful one says what is wrong with it. */
+/** The fast decoder accepts canonical bytes only; for anything else the strict one reports what is wrong. */
 export function decodeRecord(bytes: Uint8Array): DecodedRecord | Malformed {
   const record = readRecord(bytes, 0, bytes.length) as DecodedRecord | undefined;
   return record ?? decodeCanonical<RecordMessage, Kept>(RECORD_LAYOUT, bytes);

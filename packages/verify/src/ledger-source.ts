@@ -1,6 +1,6 @@
 import type { RowHashes } from "./hash/batch-hasher.ts";
 
-/** One stored record: the columns of its row, its bytes, and the content its commitments point at. */
+/** One stored record: the columns of its row, its bytes, and the content that its commitments refer to. */
 export interface LedgerRow {
   readonly index: number;
   readonly chain: string;
@@ -13,45 +13,48 @@ export interface LedgerRow {
 }
 
 /**
- * Where a ledger is read from. Nothing it gives is trusted, but it has to stand still: rows are those of one moment, or
- * an erasure that happens meanwhile looks like a contradiction.
+ * The source of a ledger. Its data is untrusted, but all rows must be from one snapshot; otherwise a concurrent erasure
+ * looks like a contradiction.
  */
 export interface LedgerSource {
-  /** Records of other chains were left out, and no index follows on the one before. */
+  /** Records of other chains were left out, so indexes are not consecutive. */
   readonly isPartial?: boolean;
-  /** Content was left out, by its digest: its place is NONE. */
+  /** Content was replaced by its digest: its place is NONE. */
   readonly leavesOut?: boolean;
-  /** Only for progress. */
+  /** Used only for progress. */
   recordCount?(): Promise<number>;
-  /** Every row, or those from an index on, ascending by index. May be asked for more than once; each time it starts anew. */
+  /**
+   * All rows, or those from an index on, in ascending order of the index. May be called several times; each call starts
+   * again.
+   */
   records(from?: number): AsyncIterable<LedgerRow>;
-  /** The same rows, many at a time, where that is quicker. A page is looked at before the next one is asked for. */
+  /** The same rows in pages, if that is faster. A page is processed before the next one is requested. */
   pages?(from?: number, skip?: SkippedParts): AsyncIterable<readonly LedgerRow[]>;
-  /** The same pages with all that their rows hash to, where something else computes that meanwhile. */
+  /** The same pages with all hashes of their rows, if another thread computes those meanwhile. */
   hashedPages?(from?: number): AsyncIterable<HashedPage>;
-  /** The bytes of a content file as they are on the disk; undefined if there is none. */
+  /** The bytes of a content file as stored on the disk; undefined if it does not exist. */
   readFile(digest: Uint8Array): FileBytes | undefined | Promise<FileBytes | undefined>;
-  /** The files of the Merkle log, where there are any. */
+  /** The files of the Merkle tree, if there are any. */
   readonly log?: TreeFiles;
 }
 
-/** What a reader does not look at, and a source need not read: content may then be empty. */
+/** Parts that the reader does not need and a source need not read: content may then be empty. */
 export interface SkippedParts {
   readonly content: boolean;
 }
 
 /** SPEC: docs/formats/log.md, "Files". */
 export interface TreeFiles {
-  /** `log/checkpoint`; undefined if there is none. */
+  /** `log/checkpoint`; undefined if it does not exist. */
   readCheckpoint(): Promise<string | undefined>;
-  /** The tile of so many hashes; undefined if there is none. */
+  /** The tile with this many hashes; undefined if it does not exist. */
   readTile(level: number, number: number, hashes: number): Promise<Uint8Array | undefined>;
 }
 
-/** SECURITY: hashes are believed, so nothing but this package may have computed them. */
+/** SECURITY: these hashes are trusted, so only this package may compute them. */
 export interface HashedPage {
   readonly rows: readonly LedgerRow[];
-  /** Of the n-th row; undefined if that is no row at all. */
+  /** The hashes of the n-th row; undefined for an invalid row. */
   hashesOf(n: number): RowHashes | undefined;
 }
 

@@ -15,20 +15,20 @@ import type { VerifyReport } from "./verify-report.ts";
 
 export interface WalkOptions {
   readonly signal: AbortSignal | undefined;
-  /** What an earlier run saw, to go on from. */
+  /** The state of an earlier run to continue from. */
   readonly before: VerifiedState | undefined;
-  /** Content is not looked at. */
+  /** Content is not checked. */
   readonly recordsOnly: boolean;
 }
 
-/** Takes the rows of a ledger one after the other and applies every rule to each. */
+/** Processes the rows of a ledger in order and applies every rule to each. */
 export class LedgerWalk {
   records = 0;
   readonly #problems = new ProblemList();
   readonly #chains = new Map<string, Chain>();
   readonly #content: ContentCheck;
   readonly #log: TreeCheck;
-  /** Where others' records were left out, only each chain by itself is complete. */
+  /** If the records of other sessions were left out, only each chain by itself is complete. */
   readonly #isPartial: boolean;
   readonly #recordsOnly: boolean;
   #nextIndex = 0;
@@ -52,7 +52,10 @@ export class LedgerWalk {
     for (const chain of before.chains) this.#chains.set(chain.name, chain);
   }
 
-  /** What the next run can go on from, or why it cannot. Asked for before `finish`; good if that finds nothing. */
+  /**
+   * The state for the next run to continue from, or why it cannot continue. Called before `finish`; valid if that finds
+   * no problem.
+   */
   async remember(verifiedAtMs: number): Promise<Uint8Array | string> {
     await this.#content.resolveOlder();
     if (this.#isPartial || this.#recordsOnly) return "something was left out";
@@ -74,7 +77,7 @@ export class LedgerWalk {
     return encodeVerifiedState(state) ?? "it has more sessions than can be remembered";
   }
 
-  /** `hashes` is undefined for what is no row at all. */
+  /** `hashes` is undefined for an invalid row. */
   take(row: LedgerRow, hashes: RowHashes | undefined): Promise<void> | undefined {
     this.records++;
     const opened = hashes === undefined ? NOT_A_ROW : openRecord(row, hashes.record);
@@ -124,7 +127,7 @@ export class LedgerWalk {
     this.#log.skip();
   }
 
-  /** Waits for what records asked to be read. */
+  /** Waits for the reads that records have requested. */
   settle(): Promise<void> | undefined {
     const waiting = [this.#log.settle(), this.#content.settle()].filter((each) => each !== undefined);
     return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
@@ -172,20 +175,20 @@ export class LedgerWalk {
     return { calls, intents };
   }
 
-  /** Nothing is known of a bad record but that one stands here, and which chain its row was filed under. */
+  /** Of a bad record only its position and the chain in its row are known. */
   #passBadRow(row: LedgerRow, fault: RecordFault): void {
     const chain = typeof row.chain === "string" ? row.chain : "";
     this.#sound = false;
     this.#headHash = row.hash instanceof Uint8Array ? row.hash : this.#headHash;
     this.#problems.add(fault.code, { index: this.#nextIndex, chain }, fault.message);
     this.#nextIndex++;
-    // What stands in the tree is the hash that was stored with the record.
+    // The tree contains the hash that was stored with the record.
     if (row.hash instanceof Uint8Array && row.hash.length === HASH_SIZE) this.#log.add(wholeSlice(row.hash));
     else this.#log.stop();
     passBadRecord(this.#chain(chain), this.#problems);
   }
 
-  /** Without gaps from 0. Answers false for a record that stands where a later one is due. */
+  /** Checks that indexes have no gaps from 0. Returns false for a record whose index is lower than expected. */
   #checkIndex(index: number, chain: string): boolean {
     const due = this.#nextIndex;
     if (index < due) {

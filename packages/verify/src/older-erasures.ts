@@ -17,12 +17,12 @@ interface Named extends Place {
   readonly item: number;
 }
 
-/** Beyond this many, the records are looked at before the ledger is read on. */
+/** Above this number, the records are checked before the ledger is read further. */
 const MAX_WAITING = 10_000;
 
-/** Items of records that an earlier run read, and that entries since then say were erased: whether they are. */
+/** Checks items of records that an earlier run has read, if later entries say that they were erased. */
 export class OlderErasures {
-  /** Items that are gone, as was said. */
+  /** Number of items that are erased, as recorded. */
   erased = 0;
   readonly #source: LedgerSource;
   readonly #problems: ProblemList;
@@ -38,7 +38,7 @@ export class OlderErasures {
     return this.#waiting.length >= MAX_WAITING;
   }
 
-  /** `place` is the record that says so. */
+  /** `place` is the record with the entry about the erasure. */
   name(erasedIndex: number, item: number, { index, chain }: Place): void {
     if (this.#named.explain(erasedIndex, item)) this.#contradict({ index, chain, erasedIndex, item });
     this.#named.note(erasedIndex, item);
@@ -60,7 +60,7 @@ export class OlderErasures {
     try {
       for await (const row of this.#source.records(index)) return row.index === index ? row : undefined;
     } catch {
-      // What cannot be read is not known to be gone.
+      // An item that cannot be read is not known to be erased.
     }
     return undefined;
   }

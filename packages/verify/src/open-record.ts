@@ -5,16 +5,16 @@ import type { ProblemCode } from "./problem.ts";
 import { Malformed } from "./wire/decode-canonical.ts";
 import { sameSlices, type Slice, wholeSlice } from "./wire/slice.ts";
 
-/** A record whose bytes are what its hash says. */
+/** A record whose bytes match its hash. */
 export interface OpenedRecord {
   readonly record: DecodedRecord;
-  /** Good until the next batch of hashes. */
+  /** Valid until the next batch of hashes. */
   readonly hash: Slice;
-  /** The row's columns say something else than the record, if this is not empty. */
+  /** The columns of the row that differ from the record; empty if all columns match. */
   readonly wrongColumns: string;
 }
 
-/** Why a row holds no record that could be looked into. */
+/** Why a row has no record that could be examined. */
 export class RecordFault {
   readonly code: ProblemCode;
   readonly message: string;
@@ -29,7 +29,7 @@ const FORMAT = 1;
 
 export const NOT_A_ROW = new RecordFault("record_malformed", "the row does not hold what a row holds");
 
-/** Everything that can be said of a record by itself. `hash` is that of its bytes. */
+/** Checks everything that can be checked on a record by itself. `hash` is the computed hash of its bytes. */
 export function openRecord(row: LedgerRow, hash: Slice): OpenedRecord | RecordFault {
   if (!sameSlices(hash, wholeSlice(row.hash)))
     return new RecordFault("hash_mismatch", "the record does not have the hash stored with it");
@@ -41,7 +41,7 @@ export function openRecord(row: LedgerRow, hash: Slice): OpenedRecord | RecordFa
   return { record, hash, wrongColumns: wrongColumns(row, record) };
 }
 
-/** SECURITY: a store file can be anybody's, and its columns can have any type, whatever a source promises. */
+/** SECURITY: a store file may come from an attacker, and its columns can have any type, whatever a source promises. */
 export function isRow(row: LedgerRow): boolean {
   return (
     row.record instanceof Uint8Array &&

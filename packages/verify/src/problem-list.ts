@@ -10,9 +10,9 @@ import {
 const MAX_PROBLEMS = 100;
 const MAX_CHAIN_CHARACTERS = 256;
 
-/** The problems of the lowest records, in their order; the rest are only counted. */
+/** Keeps the problems of the lowest records, in their order; the rest are only counted. */
 export class ProblemList {
-  /** All of them, also those not kept. */
+  /** Number of all problems, including those not kept. */
   count = 0;
   readonly #kept: VerifyProblem[] = [];
   readonly #kinds = new Set<ProblemKind>();
@@ -26,7 +26,7 @@ export class ProblemList {
     this.#areas.add(area);
     const chain = place.chain.slice(0, MAX_CHAIN_CHARACTERS);
     const problem: VerifyProblem = { recordIndex: place.index, chain, kind, area, code, message };
-    // Nearly always the last; content that is found missing at the end belongs further up.
+    // Nearly always appended; only missing content found at the end belongs further up.
     let at = this.#kept.length;
     while (at > 0 && (this.#kept[at - 1]?.recordIndex ?? 0) > place.index) at--;
     this.#kept.splice(at, 0, problem);

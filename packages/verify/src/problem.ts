@@ -1,7 +1,7 @@
-/** Integrity: something is not as it was written. Completeness: something that was written is not there. */
+/** Integrity: something has changed since it was written. Completeness: something that was written is missing. */
 export type ProblemKind = "integrity" | "completeness";
 
-/** What it is that has the problem. */
+/** The part of the ledger that has the problem. */
 export type ProblemArea = "records" | "content" | "commitments" | "proofs" | "log" | "signatures";
 
 /** SPEC: docs/formats/ledger.md, "What verify finds". */
@@ -84,9 +84,9 @@ export const PROBLEM_AREAS: { readonly [Code in ProblemCode]: ProblemArea } = {
 export type ProblemCode = keyof typeof PROBLEM_KINDS;
 
 export interface VerifyProblem {
-  /** The bad record, or the first one that is missing. */
+  /** The bad record, or the first missing one. */
   readonly recordIndex: number;
-  /** Empty where it cannot be told. */
+  /** Empty if it is unknown. */
   readonly chain: string;
   readonly kind: ProblemKind;
   readonly area: ProblemArea;

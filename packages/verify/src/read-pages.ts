@@ -1,9 +1,9 @@
 import type { LedgerRow, LedgerSource, SkippedParts } from "./ledger-source.ts";
 
-/** Rows of a source that gives them one by one are gathered: what is done for many at once costs each of them less. */
+/** Rows of a source that provides them one by one are grouped, because batch processing costs less per row. */
 const GATHERED_ROWS = 64;
 
-/** The rows of a source, many at a time. */
+/** The rows of a source, in pages. */
 export function readPages(
   source: LedgerSource,
   from?: number,
@@ -25,7 +25,7 @@ async function* gather(rows: AsyncIterable<LedgerRow>): AsyncGenerator<readonly 
   } catch (reason) {
     failure = { reason };
   }
-  // What came before a failure counts.
+  // Rows before a failure count.
   if (page.length > 0) yield page;
   if (failure !== undefined) throw failure.reason;
 }

@@ -14,10 +14,10 @@ interface Reference {
   readonly chain: string;
 }
 
-/** Beyond this many, the ledger is searched before it is read on. */
+/** Above this number, the ledger is searched before it is read further. */
 const MAX_REFERENCES = 100_000;
 
-/** Content that a record says lies with another one. Whether it does is found by a second reading of the ledger. */
+/** Content that a record says is stored with another one. A second pass over the ledger checks that. */
 export class ReferencedContent {
   readonly #source: LedgerSource;
   readonly #files: ContentFiles;
@@ -72,7 +72,7 @@ export class ReferencedContent {
         if (this.#wanted.size === 0) return;
       }
     } catch {
-      // A source that broke was named by the first reading; what was not found stays missing.
+      // The first pass already reported a failing source; content that was not found counts as missing.
       this.#signal?.throwIfAborted();
     }
   }

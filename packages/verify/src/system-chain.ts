@@ -1,2 +1,2 @@
-/** The chain of everything that is no session's. */
+/** The chain of everything that belongs to no session. */
 export const SYSTEM_CHAIN = "system";

@@ -7,7 +7,7 @@ import { decodeVerifiedState, rootOfState, type VerifiedState } from "./verified
 import type { VerifyReport } from "./verify-report.ts";
 import { type VerifyOptions, walkLedger } from "./walk-ledger.ts";
 
-/** Reads a ledger and its content and names everything that is not as it must be. */
+/** Verifies a ledger and its content, and reports everything that violates the rules. */
 export async function verifyLedger(source: LedgerSource, options: VerifyOptions = {}): Promise<VerifyReport> {
   refuseUnknown(options);
   if (options.before === undefined) return walkLedger(source, options);
@@ -17,7 +17,8 @@ export async function verifyLedger(source: LedgerSource, options: VerifyOptions 
     const report = await walkLedger(source, options, { before });
     if (report.problemCount === 0) return report;
   }
-  // Whatever is wrong may lie in what was not read: all of it is read, and has to be what was seen then.
+  // The cause of a problem may be in records that were not read, so all are read, and must include the tree that the
+  // earlier run saw.
   const report = await walkLedger(source, options, { seen: { size: before.records, root: rootOfState(before) } });
   if (report.problemCount > 0) return report;
   throw new VerifiedFault("it says of a ledger that is sound when all of it is read what is not so");
@@ -34,7 +35,7 @@ const NAMES: Readonly<Record<keyof VerifyOptions, true>> = {
   signal: true,
 };
 
-/** SECURITY: a misspelt `trustedKey` would be asked for nowhere, and the report would find nothing wrong. */
+/** SECURITY: a misspelt `trustedKey` would be ignored, and the report would find nothing wrong. */
 function refuseUnknown(options: VerifyOptions): void {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(NAMES, name));
   if (unknown === undefined) return;
@@ -43,7 +44,7 @@ function refuseUnknown(options: VerifyOptions): void {
   throw new KernelError("INVALID_INPUT", `options of verifyLedger: ${message}`, { violations });
 }
 
-/** A kept checkpoint of fewer records than were read then has to have been compared then. */
+/** A kept checkpoint smaller than the earlier run's tree must have been compared by that run. */
 function requireComparable({ verifiedTree }: VerifiedState, { keptCheckpoints = [], chainsOnly }: VerifyOptions): void {
   if (chainsOnly === true) throw new VerifiedFault("without the log there is nothing to go on from");
   for (const { size, root } of keptCheckpoints) {
@@ -54,7 +55,7 @@ function requireComparable({ verifiedTree }: VerifiedState, { keptCheckpoints = 
   }
 }
 
-/** Whether the last record that was read stands where it stood. */
+/** Whether the last record of the earlier run is still at its place. */
 async function isContinued(source: LedgerSource, { records, headHash }: VerifiedState): Promise<boolean> {
   try {
     for await (const row of source.records(records - 1)) {
@@ -62,7 +63,7 @@ async function isContinued(source: LedgerSource, { records, headHash }: Verified
       return isSame && sameBytes(hashOfRecord(row.record), headHash);
     }
   } catch {
-    // Whoever reads all of it says what is wrong.
+    // The full run will report the problem.
   }
   return false;
 }

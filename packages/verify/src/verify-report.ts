@@ -2,7 +2,7 @@ import type { TreeReport } from "./merkle/tree-report.ts";
 import type { ProblemArea, VerifyProblem } from "./problem.ts";
 
 export interface VerifyReport {
-  /** Nothing that is there was changed. */
+  /** No stored data was changed. */
   readonly intact: boolean;
   /** Nothing is missing between the first record and the last. */
   readonly complete: boolean;
@@ -10,39 +10,42 @@ export interface VerifyReport {
   readonly chains: number;
   readonly contentItems: number;
   readonly erasedItems: number;
-  /** Proofs of decisions that were read. */
+  /** Number of proofs of decisions that were checked. */
   readonly proofs: number;
-  /** Items of which a bundle holds the digest only. */
+  /** Number of items of which a bundle has only the digest. */
   readonly leftOutItems: number;
-  /** Calls without an outcome so far: running, waiting, or cut off by a crash. */
+  /** Number of calls without an outcome so far: running, waiting, or interrupted by a crash. */
   readonly openCalls: number;
-  /** Those of them that were started with leave to have effects. */
+  /** Number of those that were started with permission to have effects. */
   readonly openIntents: number;
-  /** Records after the last proven checkpoint: a dropped tail of them cannot be seen. */
+  /**
+   * Number of records after the last proven checkpoint: if some of these are dropped from the end, that cannot be
+   * detected.
+   */
   readonly unprovenTail: number;
   /** What signed checkpoints prove. */
   readonly log: TreeReport;
-  /** What has problems, also those not listed. */
+  /** The areas with problems, including problems not listed. */
   readonly areas: readonly ProblemArea[];
   /** In the order of the records, at most 100. */
   readonly problems: readonly VerifyProblem[];
-  /** Also those not listed. */
+  /** Including problems not listed. */
   readonly problemCount: number;
-  /** Hash of the last record; empty if there is none. */
+  /** Hash of the last record; empty without records. */
   readonly headHash: Uint8Array;
   /** What was not read, because an earlier run had read it. */
   readonly before?: VerifiedBefore;
-  /** What a later run can go on from, where it was asked for and nothing is wrong. */
+  /** The state for a later run to continue from, if it was requested and there are no problems. */
   readonly verified?: Uint8Array;
-  /** Content was left out: nothing is known of it. */
+  /** Content was not checked. */
   readonly recordsOnly?: boolean;
-  /** Why there is no such thing although it was asked for. */
+  /** Why `verified` is missing although it was requested. */
   readonly notRemembered?: string;
 }
 
 export interface VerifiedBefore {
   readonly records: number;
-  /** Of the newest checkpoint that covered them then. */
+  /** Size of the newest checkpoint that covered these records then. */
   readonly checkpointSize: number;
   readonly checkpointRoot: Uint8Array;
   readonly verifiedAtMs: number;

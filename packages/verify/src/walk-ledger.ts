@@ -11,17 +11,20 @@ import type { VerifiedBefore, VerifyReport } from "./verify-report.ts";
 
 export interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void;
-  /** The key that checkpoints must lead to. Without it the ledger is taken at its word about who signs. */
+  /** The key to which the checkpoints must lead. Without it, the keys that the ledger announces are trusted. */
   readonly trustedKey?: VerifierKey | undefined;
-  /** Checkpoints that somebody kept: the ledger must be an extension of each. */
+  /** Externally kept checkpoints: the ledger must extend each of them. */
   readonly keptCheckpoints?: readonly Checkpoint[];
-  /** Leaves the Merkle log out: neither roots nor signatures are looked at, and nothing is proven. */
+  /** Skips the Merkle tree: neither roots nor signatures are checked, and nothing is proven. */
   readonly chainsOnly?: boolean;
-  /** What an earlier run gave as `verified`: only what came after it is read. A VerifiedFault if it cannot be gone on from. */
+  /**
+   * The `verified` state of an earlier run: only later records are read. Throws a VerifiedFault if the run cannot
+   * continue from it.
+   */
   readonly before?: Uint8Array | undefined;
-  /** Asks for `verified` in the report, with this time in it. */
+  /** Requests `verified` in the report, with this time in it. */
   readonly nowMs?: number | undefined;
-  /** Leaves content out: digests, commitments and proofs of decisions are not looked at. */
+  /** Skips content: digests, commitments and proofs of decisions are not checked. */
   readonly recordsOnly?: boolean | undefined;
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -34,13 +37,16 @@ export interface VerifyProgress {
 
 const PROGRESS_EVERY = 4096;
 
-/** Reads a ledger and its content, from beginning to end or from where `before` ends, and names everything that is not as it must be. */
+/**
+ * Reads a ledger and its content, from the beginning or from the end of `before`, and reports everything that violates
+ * the rules.
+ */
 export async function walkLedger(
   source: LedgerSource,
   options: VerifyOptions,
   { before, seen }: { readonly before?: VerifiedState; readonly seen?: SeenTree } = {},
 ): Promise<VerifyReport> {
-  // Before the records: whatever it covers was durable by then.
+  // Read before the records, because everything that it covers was durable by then.
   const shown = options.chainsOnly === true ? undefined : await readPublishedCheckpoint(source);
   const { trustedKey, keptCheckpoints: kept = [], signal, nowMs, recordsOnly = false } = options;
   const walk = new LedgerWalk(
@@ -80,7 +86,7 @@ export async function walkLedger(
   return { ...walk.report(), ...left, ...(before && { before: factsOf(before) }), ...remembered(verified, walk) };
 }
 
-/** A thread of its own saves nothing where only records are hashed. */
+/** A separate thread saves nothing if only records are hashed. */
 function readHashed(source: LedgerSource, from: number | undefined, recordsOnly: boolean): AsyncIterable<HashedPage> {
   if (recordsOnly) return hashPages(readPages(source, from, { content: true }), new BatchHasher({ recordsOnly }));
   return source.hashedPages?.(from) ?? hashPages(readPages(source, from));
@@ -90,7 +96,7 @@ function factsOf({ records, verifiedTree, verifiedAtMs }: VerifiedState): Verifi
   return { records, checkpointSize: verifiedTree.size, checkpointRoot: verifiedTree.root, verifiedAtMs };
 }
 
-/** What turned out only at the end is as good a reason as any. */
+/** Problems found only at the end count as well. */
 function remembered(
   verified: Uint8Array | string | undefined,
   walk: LedgerWalk,
@@ -120,7 +126,7 @@ async function nextPage(pages: Pages): Promise<HashedPage | undefined | typeof U
   }
 }
 
-/** What a source says while it is put away changes nothing about what was read. */
+/** An error while closing the source does not change the result of reading. */
 async function closePages(pages: Pages): Promise<void> {
   try {
     await pages.return?.();

@@ -11,19 +11,19 @@ export type Step =
   | { readonly own: string; readonly input: Extract<ModelStep, { name: string }>["input"] }
   | { readonly say: string };
 
-/** Steps may depend on what the model has seen, and may be held back until something has happened. */
+/** Steps may depend on the model's requests so far, and may wait until something has happened. */
 export type Script = readonly (Step | ((seen: ModelRequest) => Step | Promise<Step>))[];
 
-/** A client at work, with a model that follows a script. */
+/** A running client, with a model that follows a script. */
 export interface ClientRun extends AsyncDisposable {
   /** Requests of the conversation so far. */
   readonly turns: readonly ModelRequest[];
   readonly pid: number;
-  /** Waits until the model has been given so many results, and gives their texts; fails if the client ends before. */
+  /** Waits until the model has received this many results, and returns their texts; fails if the client ends before. */
   results(count: number): Promise<readonly string[]>;
   /** Waits until the client has ended by itself. */
   end(): Promise<ClientEnd>;
-  /** Waits until no process of its process group is left; false when the time is over. */
+  /** Waits until all processes of its process group have ended; false after the timeout. */
   isGone(timeoutMs: number): Promise<boolean>;
   /** Sends a signal to the client, or to its whole process group. */
   signal(signal: NodeJS.Signals, to: "client" | "group"): void;
@@ -33,7 +33,7 @@ export interface ClientEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly output: string;
-  /** Answers to the model's calls, in order, as it saw them at last. */
+  /** Results of the model's calls, in order, from its last request. */
   readonly results: readonly string[];
 }
 
@@ -41,14 +41,14 @@ export interface RunPlace {
   readonly program: string;
   readonly project: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Writes the client's settings for the model at this address. */
+  /** Writes the client's settings for the model at this URL. */
   prepare(modelUrl: string): Promise<Readonly<Record<string, string>>>;
 }
 
-/** Longest time for one run, or for one thing that is waited for in it. */
+/** Timeout for one run, and for each wait in it. */
 const RUN_TIMEOUT_MS = 180_000;
 
-/** Starts a client on a script; the model says a last text when the script is over. */
+/** Starts a client on a script; after the script the model sends a final text. */
 export async function startClient(
   client: AgentClient,
   place: RunPlace,
@@ -82,7 +82,7 @@ function watchClient(child: ChildProcessByStdio<null, Readable, Readable>, model
   }
   const texts = (): readonly string[] => (model.turns.at(-1)?.results ?? []).map(({ text }) => text);
   let ended: Omit<ClientEnd, "results" | "output"> | undefined;
-  // Not "close": a process that the client left behind may hold its output open.
+  // Not "close": a process that the client left behind may keep its output open.
   child.once("exit", (code, signal) => (ended = { code, signal }));
   child.once("error", (fault) => {
     output += fault.message;

@@ -5,16 +5,16 @@ import { delimiter, dirname, join } from "node:path";
 import { runProcess } from "../../checks/run-process.ts";
 import type { AgentClient } from "./agent-client.ts";
 
-/** An installed client's program, or why it could not be installed. */
+/** The path of an installed client, or why it could not be installed. */
 export type Installation = { readonly program: string } | { readonly problem: string };
 
-/** Where clients are kept between runs: outside the repository, shared by all checkouts of a user. */
+/** The folder for installed clients: outside the repository, shared by all checkouts of a user. */
 export function clientCache(environment: NodeJS.ProcessEnv = process.env): string {
   const base = environment["XDG_CACHE_HOME"] ?? "";
   return join(base === "" ? join(homedir(), ".cache") : base, "narthex", "clients");
 }
 
-/** Installs the pinned version with npm unless the cache holds it. A folder of the cache is complete or not there. */
+/** Installs the pinned version with npm unless the cache has it. A folder of the cache is either complete or absent. */
 export async function installClient(client: AgentClient, cache: string): Promise<Installation> {
   const folder = join(cache, `${client.name}-${client.version}`);
   const program = join(folder, "node_modules/.bin", client.program);
@@ -38,7 +38,7 @@ export async function installClient(client: AgentClient, cache: string): Promise
 
 async function npmInstall(spec: string, folder: string): Promise<string | undefined> {
   const words = ["install", "--no-audit", "--no-fund", "--loglevel=error", spec];
-  // On this Node: npm checks `engines` against the Node that it runs on.
+  // With this Node first on PATH: npm checks `engines` against the Node that it runs on.
   const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter);
   const { code, output } = await runProcess("npm", words, folder, { PATH: path });
   if (code === 0) return undefined;

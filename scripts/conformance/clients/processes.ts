@@ -1,27 +1,27 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Ids of processes whose command line holds `text`. */
+/** Ids of processes whose command line contains `text`. */
 export function findCommands(text: string): Promise<readonly number[]> {
   return findProcesses("cmdline", text);
 }
 
-/** Ids of processes that were started with `text` in a variable of their environment. */
+/** Ids of processes that were started with `text` in an environment variable. */
 export function findEnvironments(text: string): Promise<readonly number[]> {
   return findProcesses("environ", text);
 }
 
-/** Sends a signal to a process, or by a negative number to a group; one that has ended is no error. */
+/** Sends a signal to a process, or to a process group if the number is negative; ignores one that has ended. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   sendSignal(pid, signal);
 }
 
-/** Whether a process, or by a negative number one of a group, is there. */
+/** Whether a process exists, or any process of a group if the number is negative. */
 export function isRunning(pid: number): boolean {
   return sendSignal(pid, 0);
 }
 
-/** Asks again until there is an answer; undefined when the time is over. */
+/** Polls until there is a result; undefined after the timeout. */
 export async function waitFor<T>(
   ask: () => Promise<T | undefined> | T | undefined,
   timeoutMs: number,
@@ -42,7 +42,7 @@ async function findProcesses(file: "cmdline" | "environ", text: string): Promise
   return pids.filter((_, index) => matches[index]);
 }
 
-/** False: there is no such process. */
+/** False if there is no such process. */
 function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

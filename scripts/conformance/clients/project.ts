@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { runAlone } from "./run-alone.ts";
 
-/** Lines of `docs/big.txt`: about 3 MB. */
+/** Number of lines in `docs/big.txt`: about 3 MB. */
 const BIG_LINES = 60_000;
 export const LAST_LINE = "the last line of the long output";
 
@@ -21,7 +21,7 @@ const FILES: Readonly<Record<string, string | Buffer>> = {
     `test("adds", () => assert.equal(sum(2, 3), 5));`,
     ``,
   ].join("\n"),
-  // Runs until it is let go on, so that a check decides when a command ends.
+  // Runs until it is released, so that a check decides when a command ends.
   "slow/wait.js": [
     `import { existsSync, writeFileSync } from "node:fs";`,
     `import test from "node:test";`,
@@ -36,7 +36,7 @@ const FILES: Readonly<Record<string, string | Buffer>> = {
   "docs/pic.png": redPng(16),
 };
 
-/** A repository with a test that fails, a long file and a picture. */
+/** Creates a repository with a failing test, a long file and a picture. */
 export async function createProject(folder: string, environment: NodeJS.ProcessEnv): Promise<void> {
   for (const [name, content] of Object.entries(FILES)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
@@ -52,7 +52,7 @@ export async function createProject(folder: string, environment: NodeJS.ProcessE
   }
 }
 
-/** A red square of 8-bit RGB. */
+/** A red square in 8-bit RGB. */
 function redPng(size: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);

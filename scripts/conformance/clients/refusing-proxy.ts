@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Keeps clients off the network: every request through it is refused, and its host is remembered. */
+/** Keeps clients off the network: refuses every request and records its host. */
 export interface RefusingProxy extends AsyncDisposable {
   readonly url: string;
   readonly hosts: ReadonlySet<string>;

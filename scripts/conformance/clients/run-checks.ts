@@ -2,7 +2,7 @@ import type { Check } from "./check.ts";
 import { CheckFailure, type Outcome } from "./outcome.ts";
 import type { Site } from "./site.ts";
 
-/** Runs checks one after the other; `tell` hears of each as it ends. */
+/** Runs checks one after the other, and reports the end of each to `tell`. */
 export async function runChecks(
   site: Site,
   checks: readonly Check[],

@@ -10,7 +10,7 @@ import { createSite } from "./site.ts";
 import { HELP, parseSuiteOptions, type SuiteOptions } from "./suite-options.ts";
 import { type ClientReport, isProblem, listRemarks, showMarkdown, showTable } from "./suite-table.ts";
 
-/** The page that `--write` writes the table into, between two lines. */
+/** The page into which `--write` writes the table, between two marker lines. */
 const PAGE = join(REPOSITORY, "docs/clients.md");
 const BEGIN = "<!-- table: npm run conformance:clients -- --write -->";
 const END = "<!-- end of table -->";
@@ -35,7 +35,7 @@ async function runCommand(words: readonly string[]): Promise<number> {
 
 async function runSuite(options: SuiteOptions): Promise<number> {
   const { clients, checks, isWritten } = options;
-  // Tests give the command that they have built already.
+  // Tests pass the command that they have already built.
   const built = process.env["NARTHEX_TEST_COMMAND"];
   await using command =
     built === undefined ? await buildCommand() : { program: built, async [Symbol.asyncDispose]() {} };

@@ -11,18 +11,18 @@ import { type FinishedCommand, runAlone } from "./run-alone.ts";
 
 const LOOPBACK = "127.0.0.1,localhost,::1";
 
-/** A user's home with a project in it, where one client is tried. */
+/** A user's home with a project in it, for testing one client. */
 export interface Site extends AsyncDisposable {
   readonly client: AgentClient;
   readonly root: string;
   readonly project: string;
-  /** How `narthex connect` ended here. */
+  /** The result of `narthex connect`. */
   readonly connected: FinishedCommand;
-  /** Files that it left in the project. */
+  /** Files that `narthex connect` left in the project. */
   readonly connectedFiles: readonly string[];
-  /** Runs `narthex`, as the user would type it in the project. */
+  /** Runs `narthex` as the user would in the project. */
   narthex(...words: readonly string[]): Promise<FinishedCommand>;
-  /** Runs it with `--json` and gives the object that it prints; fails on another exit code than 0. */
+  /** Runs it with `--json` and returns the printed object; fails if the exit code is not 0. */
   ask(...words: readonly string[]): Promise<JsonObject>;
   git(...words: readonly string[]): Promise<string>;
   /** Starts the client on a script. */
@@ -34,22 +34,22 @@ export interface Site extends AsyncDisposable {
 export interface SiteTools {
   /** The built `narthex` command, a file to run on this Node. */
   readonly narthex: string;
-  /** The client's program. */
+  /** Path of the client. */
   readonly program: string;
   readonly proxyUrl: string;
-  /** Whether the folder stays after the run. */
+  /** Whether the folder is kept after the run. */
   readonly isKept: boolean;
 }
 
 export async function createSite(client: AgentClient, tools: SiteTools): Promise<Site> {
-  // Its name shows up in prompts, where checks look for narthex's own words.
+  // The name appears in prompts, in which checks look for narthex's own words.
   const root = await mkdtemp(join(tmpdir(), `coding-agent-${client.name}-`));
-  // Programs of a kernel of root's run as another user, who must be able to get there.
+  // Programs of a kernel that runs as root run as another user, who must be able to enter the folder.
   await chmod(root, 0o711);
   const home = join(root, "home");
   const project = join(root, "project");
   for (const folder of [home, project, join(root, "tmp")]) await mkdir(folder);
-  // An adopted project is no longer root's, and git asks root to accept that.
+  // An adopted project no longer belongs to root, and git requires root to accept that.
   const accepted = `[safe]\n\tdirectory = ${project}\n`;
   await writeFile(join(home, ".gitconfig"), `[user]\n\tname = Someone\n\temail = someone@example.org\n${accepted}`);
   const environment = userEnvironment(root, home, tools.proxyUrl);
@@ -58,7 +58,7 @@ export async function createSite(client: AgentClient, tools: SiteTools): Promise
   const narthex = (...words: readonly string[]): Promise<FinishedCommand> =>
     runAlone(process.execPath, [tools.narthex, ...words], project, environment);
   const started = new Set<ClientRun>();
-  // The project is root's where root runs the suite, as in a container: that needs the user's consent.
+  // If root runs the suite, as in a container, the project belongs to root, which requires the user's consent.
   const consent = process.getuid?.() === 0 ? ["--adopt"] : [];
   const connected = await narthex("connect", client.name, "--yes", ...consent);
   if (client.acceptServer !== undefined) {
@@ -116,13 +116,15 @@ export async function createSite(client: AgentClient, tools: SiteTools): Promise
   };
 }
 
-/** Files of the project that are not in its repository, ignored ones too. */
+/** Files of the project that are not in its repository, including ignored ones. */
 async function listUntracked(project: string, environment: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const { stdout } = await runAlone("git", ["ls-files", "--others"], project, environment);
   return stdout.split("\n").filter((line) => line !== "");
 }
 
-/** Ends what clients and kernels of this site left running: all have the site's folder in their environment. */
+/**
+ * Ends processes that clients and kernels of this site left running: all have the site's folder in their environment.
+ */
 async function endProcesses(root: string): Promise<void> {
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     for (const pid of await findEnvironments(root)) signalProcess(pid, signal);
@@ -131,7 +133,7 @@ async function endProcesses(root: string): Promise<void> {
   }
 }
 
-/** A user's variables and nothing of this process's own: no tokens, no settings of a client, no network. */
+/** A user's variables and nothing of this process's own: no tokens, no client settings, no network. */
 function userEnvironment(root: string, home: string, proxyUrl: string): NodeJS.ProcessEnv {
   const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
   return {

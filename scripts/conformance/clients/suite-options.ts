@@ -7,7 +7,7 @@ import { CHECKS } from "./checks/index.ts";
 export interface SuiteOptions {
   readonly clients: readonly AgentClient[];
   readonly checks: readonly Check[];
-  /** Whether homes and projects stay after the run. */
+  /** Whether homes and projects are kept after the run. */
   readonly isKept: boolean;
   /** Whether the table is written into the documentation. */
   readonly isWritten: boolean;
@@ -28,7 +28,7 @@ ${CHECKS.map(({ name, title }) => `  ${name.padEnd(13)} ${title}`).join("\n")}
 
 Exit codes: 0 nothing failed, 1 a check failed or a client could not be installed, 2 invalid arguments.`;
 
-/** Undefined: help is wanted. Throws on arguments that it does not know. */
+/** Undefined if help is requested. Throws on unknown arguments. */
 export function parseSuiteOptions(words: readonly string[]): SuiteOptions | undefined {
   const { values } = parseArgs({
     args: [...words],

@@ -2,7 +2,7 @@ import type { AgentClient } from "./agent-client.ts";
 import type { Check } from "./check.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** One client's column: its outcomes, or why it was not run. */
+/** One client's column: its results, or why it was not run. */
 export interface ClientReport {
   readonly client: AgentClient;
   readonly result: ReadonlyMap<string, Outcome> | { readonly problem: string };
@@ -43,7 +43,7 @@ export function showMarkdown(reports: readonly ClientReport[], checks: readonly 
   ].join("\n");
 }
 
-/** What a cell alone does not say: reasons of failures, of checks that are not supported, and measurements. */
+/** Details for the cells: reasons of failures, of unsupported checks, and measurements. */
 export function listRemarks(reports: readonly ClientReport[], checks: readonly Check[]): readonly string[] {
   return reports.flatMap(({ client, result }) => {
     if ("problem" in result) return [`${client.title}: not installed: ${result.problem}`];

@@ -9,7 +9,7 @@ const LANES: Readonly<Record<string, readonly [width: number, kind: string]>> = 
   f64: [64, "f64"],
 };
 
-/** What a call takes for a value of a script: one carrier, or two for a vector. */
+/** The arguments that pass a value of a script: one carrier, or two for a vector. */
 export function toCarriers({ type, value, laneType }: ScriptValue): unknown[] {
   if (type === "v128") {
     const bits = joinLanes(value, laneType);
@@ -21,7 +21,7 @@ export function toCarriers({ type, value, laneType }: ScriptValue): unknown[] {
   return type === "i32" || type === "f32" ? [Number(BigInt.asIntN(32, BigInt(text)))] : [BigInt(text)];
 }
 
-/** The results of a call as text: unsigned bits of numbers, `null` or something of references. */
+/** The results of a call as text: unsigned bits for numbers, `null` or a description for references. */
 export function fromCarriers(answer: unknown, types: readonly string[]): string[] {
   const carriers: unknown[] = answer === undefined ? [] : Array.isArray(answer) ? answer : [answer];
   let at = 0;
@@ -37,7 +37,7 @@ export function fromCarriers(answer: unknown, types: readonly string[]): string[
   });
 }
 
-/** Whether bits are what the script wants. */
+/** Whether the bits match the script's expectation. */
 export function isExpected(expected: ScriptValue, actual: string): boolean {
   const { type, value, laneType } = expected;
   if (type === "externref" || type === "funcref") {

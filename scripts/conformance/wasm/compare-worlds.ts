@@ -4,10 +4,10 @@ import type { ScriptCommand } from "./script-command.ts";
 import type { World } from "./world.ts";
 
 /**
- * How a command went:
- * - `passed`: both do what the suite says;
- * - `alike`: both do the same, which is not what the suite says: this V8 knows more or less than the suite;
- * - `rejected`: the meter does not take the module, and says why;
+ * The result of comparing a command:
+ * - `passed`: both worlds do what the suite says;
+ * - `alike`: both do the same, which is not what the suite says: this V8 supports more or less than the suite;
+ * - `rejected`: the meter refuses the module, and says why;
  * - `skipped`: it cannot be run here;
  * - `different`: the meter changed what the module does.
  */
@@ -31,7 +31,7 @@ export function compareWorlds({ plain, metered }: Worlds, command: ScriptCommand
     if (command.moduleType === "text" || filename === undefined) return skipped("a module that is there as text only");
     const bytes = read(filename);
     const [left, right] = [plain.load(bytes), metered.load(bytes)];
-    // An invalid module is rejected as one; that is what the suite wants.
+    // The meter rejects an invalid module as such, which is what the suite expects.
     const isRejected = right.kind === "rejected" || right.kind === "failed";
     if (left.kind === "failed") return isRejected ? { kind: "passed" } : different(left, right);
     return judge(left, right, () => false);
@@ -76,7 +76,7 @@ function isAsExpected({ expected }: ScriptCommand, outcome: Outcome): boolean {
   return expected.every((value, index) => isExpected(value, outcome.values[index] ?? ""));
 }
 
-/** `isAsserted` where the suite says every bit of the values, but for those of NaNs. */
+/** `isAsserted` if the suite specifies every bit of the values, except for those of NaNs. */
 function judge(
   plain: Outcome,
   metered: Outcome,
@@ -100,7 +100,7 @@ function isSame(plain: Outcome, metered: Outcome, types: readonly string[]): boo
   );
 }
 
-/** Where V8 gives any NaN of arithmetic, the meter may give the canonical one. */
+/** Where V8 returns any arithmetic NaN, the meter may return the canonical one. */
 function isSameValue(type: string, plain: string, metered: string): boolean {
   if (plain === metered) return true;
   if (type !== "f32" && type !== "f64") return false;

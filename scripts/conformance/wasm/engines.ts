@@ -4,7 +4,7 @@ import type { Engine } from "./world.ts";
 
 /** More than any test of the suite uses. */
 const FUEL = 10n ** 13n;
-/** Deeper than any test of the suite goes that is to return, and less than `STACK_MB` hold. */
+/** Deeper than any test of the suite that must return, and less than `STACK_MB` can hold. */
 const MAX_DEPTH = 20_000;
 
 export function createPlainEngine(): Engine {
@@ -38,7 +38,7 @@ export function createMeteredEngine(): Engine {
         tableEntries: 10_000_000,
         maxDepth: MAX_DEPTH,
         allowSimd: true,
-        // What nobody offers is granted too, so that it is V8 that does not find it.
+        // Missing imports are granted too, so that V8 reports that they are missing.
         imports: new Set([...granted, ...wanted]),
       });
       if (!metered.ok) return { rejected: metered.reason };
@@ -71,7 +71,7 @@ function explainFault(fault: unknown): Outcome {
   if (fault instanceof WebAssembly.CompileError) return { kind: "failed", message: "does not compile" };
   if (fault instanceof WebAssembly.LinkError) return { kind: "failed", message: "does not link" };
   if (fault instanceof TypeError || fault instanceof RangeError) return { kind: "failed", message: fault.message };
-  // Modules with exceptions are rejected, but run in the plain world.
+  // The meter rejects modules with exceptions, but they run in the plain world.
   if (String(fault) === "[object WebAssembly.Exception]") return { kind: "failed", message: "an exception" };
   throw fault;
 }

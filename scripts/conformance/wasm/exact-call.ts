@@ -1,6 +1,6 @@
 /**
- * Numbers that go through JavaScript lose the bits of NaNs, and vectors cannot go at all. So calls go through a small
- * module that takes and gives floats as integers of the same size, and vectors as two of them.
+ * Numbers lose the bits of NaNs when they pass through JavaScript, and vectors cannot pass at all. Therefore calls go
+ * through a small module that passes floats as integers of the same size, and vectors as two of them.
  */
 const CODES = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b, funcref: 0x70, externref: 0x6f } as const;
 type TypeName = keyof typeof CODES;
@@ -15,7 +15,7 @@ const CARRIERS: Readonly<Record<TypeName, readonly TypeName[]>> = {
   externref: ["externref"],
 };
 
-/** Turns carriers in locals from `first` on into the value. */
+/** Code that converts carriers in locals from `first` on to the value. */
 const UNPACK: Readonly<Record<TypeName, (first: number) => number[]>> = {
   i32: (first) => [0x20, ...u32(first)],
   i64: (first) => [0x20, ...u32(first)],
@@ -26,7 +26,7 @@ const UNPACK: Readonly<Record<TypeName, (first: number) => number[]>> = {
   externref: (first) => [0x20, ...u32(first)],
 };
 
-/** Turns the value in a local into its carriers. */
+/** Code that converts the value in a local to its carriers. */
 const PACK: Readonly<Record<TypeName, (local: number) => number[]>> = {
   i32: (local) => [0x20, ...u32(local)],
   i64: (local) => [0x20, ...u32(local)],
@@ -41,7 +41,7 @@ const HEADER = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 
 const modules = new Map<string, WebAssembly.Module>();
 
-/** A function that calls `target` with carriers and answers carriers. */
+/** A function that calls `target` with carriers and returns carriers. */
 export function exactFunction(
   target: WebAssembly.ExportedFunction,
   parameters: readonly string[],
@@ -57,7 +57,7 @@ export function exactFunction(
   );
 }
 
-/** A function that answers the carriers of a global. */
+/** A function that returns the carriers of a global. */
 export function exactGlobal(
   target: WebAssembly.Global,
   { type, mutable }: { readonly type: string; readonly mutable: boolean },

@@ -1,13 +1,13 @@
-/** What came of a command in one of the two worlds. */
+/** The outcome of a command in one of the two worlds. */
 export type Outcome =
   | { readonly kind: "done" }
   | { readonly kind: "values"; readonly values: readonly string[] }
   | { readonly kind: "trap"; readonly message: string }
-  /** The stack, or the call depth, was used up. */
+  /** The stack, or the call depth, was exhausted. */
   | { readonly kind: "exhausted" }
-  /** It does not compile or link, or there is nothing of that name. */
+  /** The module does not compile or link, or the name does not exist. */
   | { readonly kind: "failed"; readonly message: string }
-  /** The meter does not take the module, or one that it needs. */
+  /** The meter refuses the module, or one that it needs. */
   | { readonly kind: "rejected"; readonly reason: string };
 
 export function showOutcome(outcome: Outcome): string {

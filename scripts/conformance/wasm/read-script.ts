@@ -8,12 +8,12 @@ export type ReadScript =
   | { readonly commands: readonly ScriptCommand[]; readonly leftOut: number }
   | { readonly unreadable: string };
 
-/** How often forms are taken out before a file counts as unreadable. */
+/** Maximum number of attempts to remove forms before a file counts as unreadable. */
 const MOST_ROUNDS = 60;
 
 /**
- * Reads a script with wabt's `wast2json` into `directory`. Scripts of newer suites hold forms that this does not know:
- * those are left out, with everything that belongs to a module that was, and their number is told.
+ * Converts a script with wabt's `wast2json` into `directory`. Scripts of newer suites contain forms that it does not
+ * know: those are left out, with everything that refers to a module that was left out, and counted.
  */
 export async function readScript(file: string, directory: string): Promise<ReadScript> {
   const output = join(directory, "script.json");
@@ -42,7 +42,7 @@ export async function readScript(file: string, directory: string): Promise<ReadS
 
 interface Conversion {
   readonly ok: boolean;
-  /** Lines with errors; none if the program crashed. */
+  /** Lines with errors; empty if the program crashed. */
   readonly lines: readonly number[];
   readonly message: string;
 }
@@ -74,7 +74,7 @@ function atLines(forms: readonly Form[], lines: readonly number[]): Set<Form> {
   );
 }
 
-/** The form at which `wast2json` crashes, by halving. */
+/** Finds the form at which `wast2json` crashes, by bisection. */
 async function findCrash(forms: readonly Form[], text: string, directory: string): Promise<Set<Form>> {
   const part = join(directory, "part.wast");
   const crashes = async (count: number): Promise<boolean> => {
@@ -93,7 +93,7 @@ async function findCrash(forms: readonly Form[], text: string, directory: string
   return new Set(form === undefined ? [] : [form]);
 }
 
-/** What follows a module is about it, up to the next one. */
+/** Forms after a module refer to it, up to the next module. */
 function withDependents(forms: readonly Form[], bad: ReadonlySet<Form>): Form[] {
   let isModuleGone = false;
   return forms.filter((form) => {

@@ -7,7 +7,7 @@ import type { ScriptCommand } from "./script-command.ts";
 import type { ScriptReport } from "./script-report.ts";
 import { World } from "./world.ts";
 
-/** What a worker is given: one script, converted, in a directory of its own. */
+/** The job of a worker: one converted script in its own directory. */
 export interface ScriptJob {
   readonly directory: string;
   readonly commands: readonly ScriptCommand[];

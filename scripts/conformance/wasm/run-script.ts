@@ -6,7 +6,7 @@ import { readScript } from "./read-script.ts";
 import type { ScriptJob } from "./run-script-worker.ts";
 import type { ScriptReport } from "./script-report.ts";
 
-/** Deep recursion ends by its depth, long before so much stack is used. */
+/** Deep recursion ends at the depth limit, long before this much stack is used. */
 const STACK_MB = 64;
 const TIMEOUT_MS = 180_000;
 
@@ -14,10 +14,10 @@ export type ScriptEnd =
   | { readonly report: ScriptReport; readonly leftOut: number }
   /** `wast2json` cannot read any of it. */
   | { readonly unreadable: string }
-  /** The run itself failed, which says nothing good. */
+  /** The run itself failed, which is always a problem. */
   | { readonly failed: string };
 
-/** Runs one script in a thread of its own. */
+/** Runs one script in its own thread. */
 export async function runScript(file: string, spectest: Uint8Array): Promise<ScriptEnd> {
   const directory = await mkdtemp(join(tmpdir(), "narthex-wasm-suite-"));
   try {

@@ -16,7 +16,7 @@ wast2json, of Debian's package wabt; forms that it cannot read are left out, and
 
 Exit codes: 0 nothing is different, 1 something is, or a run failed, 2 the command was typed wrongly.`;
 
-/** So many lines of what is not as it should be are shown of a file. */
+/** Maximum number of problem lines shown per file. */
 const MOST_SHOWN = 10;
 
 const words = process.argv.slice(2);
@@ -26,7 +26,7 @@ if (directory === undefined || more.length > 0 || directory.startsWith("-")) {
   console.error(HELP);
   process.exitCode = directory === "--help" ? 0 : 2;
 } else {
-  // npm runs scripts in the repository, whoever typed the command was somewhere else.
+  // npm runs scripts in the repository, but the path is relative to the user's directory.
   process.exitCode = await runSuite(resolve(process.env["INIT_CWD"] ?? process.cwd(), directory));
 }
 

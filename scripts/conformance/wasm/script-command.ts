@@ -1,4 +1,4 @@
-/** A value of a script: its type, and its bits as decimal text, or what a NaN must be. */
+/** A value of a script: its type, and its bits as decimal text, or the required kind of NaN. */
 export interface ScriptValue {
   readonly type: string;
   readonly value: string | readonly string[] | undefined;
@@ -19,7 +19,7 @@ export interface ScriptCommand {
   readonly filename: string | undefined;
   readonly name: string | undefined;
   readonly as: string | undefined;
-  /** `text` where the module is not there as bytes. */
+  /** `text` if the module is not available as bytes. */
   readonly moduleType: string | undefined;
   readonly action: ScriptAction | undefined;
   readonly expected: readonly ScriptValue[];

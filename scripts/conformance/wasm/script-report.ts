@@ -1,4 +1,4 @@
-/** What came of the commands of one script. */
+/** The results of one script's commands. */
 export interface ScriptReport {
   passed: number;
   readonly alike: string[];
@@ -16,7 +16,7 @@ export function showReport(report: ScriptReport): string {
   return parts.join(", ");
 }
 
-/** All commands of all scripts together. */
+/** The totals over all scripts. */
 export function addReports(reports: readonly ScriptReport[]): ScriptReport {
   const total: ScriptReport = { passed: 0, alike: [], rejected: new Map(), skipped: new Map(), different: [] };
   for (const report of reports) {

@@ -1,14 +1,14 @@
-/** A form at the top of a script: a module, an assertion, an action. */
+/** A top-level form of a script: a module, an assertion, an action. */
 export interface Form {
   readonly start: number;
   readonly end: number;
   readonly firstLine: number;
   readonly lastLine: number;
-  /** The word it begins with. */
+  /** Its first word. */
   readonly head: string;
 }
 
-/** Finds the forms at the top of a script, by nothing but parentheses, strings and comments. */
+/** Finds the top-level forms of a script, by parentheses, strings and comments alone. */
 export function splitScript(text: string): Form[] {
   const forms: Form[] = [];
   let depth = 0;
@@ -24,7 +24,7 @@ export function splitScript(text: string): Form[] {
       const end = index + 1;
       if (depth === 0) forms.push({ start, end, firstLine, lastLine: line, head: headOf(text, start) });
     } else if (token === "(;") {
-      // Block comments nest, which no regular expression follows: they were taken out before.
+      // Block comments nest, which a regular expression cannot match; they were removed before.
       throw new Error("a comment was left");
     }
     line += token.split("\n").length - 1;
@@ -38,7 +38,7 @@ function headOf(text: string, start: number): string {
   return /^\(\s*([a-z_]+)/.exec(text.slice(start, start + 60))?.[1] ?? "";
 }
 
-/** Replaces comments by spaces, so that lines and columns stay. */
+/** Replaces comments by spaces, so that lines and columns stay the same. */
 export function blankComments(text: string): string {
   let depth = 0;
   let from = 0;

@@ -6,7 +6,7 @@ import type { ScriptAction } from "./script-command.ts";
 /** A module after instantiation. */
 export type Loaded = { readonly exports: WebAssembly.Instance["exports"] } | { readonly rejected: string };
 
-/** The same, with what it shares its state with. */
+/** A loaded module, and the modules that it shares state with. */
 interface Linked {
   exports: WebAssembly.Instance["exports"];
   rejected: string | undefined;
@@ -17,11 +17,11 @@ export type Imports = Record<string, Record<string, unknown>>;
 
 /** One of the two ways to run modules. */
 export interface Engine {
-  /** Throws what V8 throws. */
+  /** Throws the errors of V8. */
   load(bytes: Uint8Array, imports: Imports): Loaded;
-  /** Makes everything ready for a call. */
+  /** Resets limits before a call. */
   beforeCall(): void;
-  /** Why something was thrown. */
+  /** Converts a thrown error to an outcome. */
   explain(fault: unknown): Outcome;
 }
 
@@ -39,7 +39,7 @@ export class World {
     this.#registered.set("spectest", { exports, rejected: undefined, importsFrom: new Set() });
   }
 
-  /** Instantiates a module; it becomes the current one, and has this name if there is one. */
+  /** Instantiates a module and makes it the current one, with this name if there is one. */
   define(bytes: Uint8Array, name: string | undefined): Outcome {
     this.#current = undefined;
     const { linked, outcome } = this.#link(bytes);
@@ -48,7 +48,7 @@ export class World {
     return outcome;
   }
 
-  /** Instantiates a module that nobody will use. */
+  /** Instantiates a module that is not used afterwards. */
   load(bytes: Uint8Array): Outcome {
     return this.#link(bytes).outcome;
   }
@@ -77,7 +77,10 @@ export class World {
     }
   }
 
-  /** The module that was rejected would have changed what others see: their state is not that of the other world. */
+  /**
+   * The rejected module could have changed the state that it shares with others, so their state may differ from the
+   * other world's: they are rejected too.
+   */
   #reject(linked: Linked, reason: string): void {
     if (linked.rejected !== undefined) return;
     linked.rejected = reason;

@@ -2,11 +2,11 @@ import type { Violation } from "@narthex/contracts";
 import type { FunctionDecl } from "../declare/function-decl.ts";
 import { describeShape } from "./describe-shape.ts";
 
-/** A model reads all of it with every later turn. */
+/** Limited because the model reads the whole text again with every later turn. */
 const MAX_PROBLEMS = 20;
 
 /**
- * What a model is told about a call whose arguments were wrong: every problem, one line each, and what was expected.
+ * The message to a model about a call with invalid arguments: every problem on its own line, and the expected shape.
  * SPEC: docs/guides/agents.md, wrong arguments.
  */
 export function correctionText(problems: readonly string[], decl: FunctionDecl | undefined): string {
@@ -16,7 +16,10 @@ export function correctionText(problems: readonly string[], decl: FunctionDecl |
   return lines.join("\n");
 }
 
-/** A broken rule as such a line. `within` is the field of the arguments that holds the tool's input, if it is not all of them. */
+/**
+ * Formats a violation as such a line. `within` is the argument field that holds the tool's input; empty if the input is
+ * the whole of the arguments.
+ */
 export function describeViolation(
   { field, rule, message }: Pick<Violation, "field" | "rule" | "message">,
   within = "",
@@ -34,7 +37,7 @@ function joined(parent: string, child: string): string {
   return child.startsWith("[") ? `${parent}${child}` : `${parent}.${child}`;
 }
 
-/** `a.b` of `a.b.c`, and nothing of `a`. */
+/** `a.b` for `a.b.c`, and the empty text for `a`. */
 function parentOf(path: string): string {
   return path.replace(/(?:^|\.)[^.[\]]*$|\["[^"]*"\]$/, "").replace(/^\$/, "");
 }

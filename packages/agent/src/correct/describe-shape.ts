@@ -4,7 +4,7 @@ const MAX_DEPTH = 4;
 const MAX_VALUES = 12;
 const MAX_SHAPE = 1500;
 
-/** What a schema asks for, in the notation that models know best: `{ path: string, limit?: integer }`. */
+/** Describes a schema in the notation that models know best: `{ path: string, limit?: integer }`. */
 export function describeShape(schema: JsonValue): string {
   const shape = shapeOf(schema, 0);
   return shape.length > MAX_SHAPE ? `${shape.slice(0, MAX_SHAPE).toWellFormed()}…` : shape;

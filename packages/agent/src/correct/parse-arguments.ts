@@ -2,14 +2,14 @@ import { isJsonObject, JsonSyntaxError, type JsonValue, parseJson } from "@narth
 
 export type ParsedArguments = { readonly value: JsonValue } | { readonly problem: string };
 
-/** How often arguments may be a text that holds them. */
+/** How many times arguments may be encoded as JSON text. */
 const MAX_ENCODINGS = 3;
 
 /**
- * The arguments of a call from the text that a model wrote. Nothing at all stands for no arguments, and a text in quotes
- * that holds an object stands for the object: models do both.
+ * Parses the arguments of a call from the text that a model wrote. An empty text means no arguments, and a JSON string
+ * that contains an object means the object: models write both.
  *
- * SECURITY: read strictly, so that what is checked, shown to a person and run is one and the same value.
+ * SECURITY: parsed strictly, so that exactly the same value is validated, shown to a person and run.
  */
 export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { value: {} };

@@ -1,21 +1,21 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { FunctionDecl, ObjectSchema } from "./function-decl.ts";
 
-/** A tool of the AI SDK that is declared and not yet executed by anybody. */
+/** A declared tool of the AI SDK, without an `execute` function. */
 export interface AiSdkToolDecl {
   readonly description: string;
   readonly inputSchema: AiSdkSchema;
 }
 
 /**
- * A schema by the open standard that the AI SDK reads, and by its own mark besides: with the mark it passes the JSON
- * schema on as it is, without it every object would be closed.
+ * A schema that follows the open standard which the AI SDK reads, and that also has the SDK's own mark. With the mark
+ * the SDK passes the JSON schema on unchanged; without it, the SDK would close every object.
  */
 export interface AiSdkSchema {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: "narthex";
-    /** Everything passes: the kernel checks, and its answer tells the model what to correct. */
+    /** Accepts everything: the kernel validates, and its response tells the model what to correct. */
     validate(value: unknown): { readonly value: JsonObject };
     readonly jsonSchema: JsonSchemaConverter;
   };

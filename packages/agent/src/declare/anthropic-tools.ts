@@ -1,6 +1,6 @@
 import type { FunctionDecl, ObjectSchema } from "./function-decl.ts";
 
-/** A tool of Anthropic's messages. */
+/** A tool in the format of Anthropic's messages API. */
 export interface AnthropicTool {
   readonly name: string;
   readonly description: string;

@@ -2,7 +2,7 @@ import { isJsonObject } from "@narthex/contracts";
 import type { ObjectSchema } from "./function-decl.ts";
 import { mapSubschemas, type Subschema } from "./map-schema.ts";
 
-/** Characters of JSON that one tool's parameters may take of a model's context. */
+/** Maximum number of JSON characters that one tool's parameters may take of a model's context. */
 export const MAX_PARAMETERS = 32 * 1024;
 
 const ANNOTATIONS: ReadonlySet<string> = new Set(["$comment", "default", "description", "examples", "title"]);
@@ -13,8 +13,8 @@ export interface BoundParameters {
 }
 
 /**
- * Parameters of a size that a model's context can bear: first without what only explains, then without all but the names.
- * The kernel checks every input against the whole schema in any case.
+ * Reduces parameters to a size that fits a model's context: first removes annotations, then everything but the names.
+ * The kernel validates every input against the whole schema in any case.
  */
 export function boundParameters(parameters: ObjectSchema): BoundParameters {
   if (isWithin(parameters)) return { parameters, notes: [] };

@@ -6,25 +6,25 @@ import { withNotes } from "./note-keyword.ts";
 import { toRootObject, WRAPPED_FIELD } from "./root-object.ts";
 import { createWireNames } from "./wire-names.ts";
 
-/** The tools that a model is told about, and the way back from what it calls. */
+/** The tools as declared to a model, and the lookup of a tool that the model calls. */
 export interface DeclaredTools {
   readonly decls: readonly FunctionDecl[];
-  /** Undefined for a name that was not shown. */
+  /** Undefined for a name that the model was not shown. */
   find(wireName: string): DeclaredTool | undefined;
 }
 
 export interface DeclaredTool {
   readonly declaration: DeclarationPart;
   readonly decl: FunctionDecl;
-  /** The tool's input is one field of the arguments. */
+  /** Whether the tool's input is one field of the arguments. */
   readonly isWrapped: boolean;
-  /** The tool's own input, from the arguments that a model gave. Undefined if they are not in the form it was shown. */
+  /** Extracts the tool's input from the model's arguments. Undefined if they do not have the declared form. */
   toInput(given: JsonValue): JsonValue | undefined;
 }
 
 export type DeclarationPart = Pick<ToolDeclaration, "name" | "description" | "inputSchema">;
 
-/** The neutral declarations of some tools. Every provider's form derives from them. */
+/** Creates provider-neutral declarations. Every provider's format derives from them. */
 export function declareTools(declarations: readonly DeclarationPart[]): DeclaredTools {
   const names = createWireNames(declarations.map(({ name }) => name));
   const tools = new Map(

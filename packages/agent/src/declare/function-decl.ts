@@ -1,12 +1,12 @@
 import type { JsonObject } from "@narthex/contracts";
 
-/** A tool as any model is told about it. The form of each provider derives from this one. */
+/** A provider-neutral tool declaration for models. Each provider's format derives from it. */
 export interface FunctionDecl {
-  /** Fits the rules of every provider: see `createWireNames`. */
+  /** Valid for every provider: see `createWireNames`. */
   readonly name: string;
   readonly description: string;
   readonly parameters: ObjectSchema;
 }
 
-/** JSON Schema of an object, without a combinator at its top: providers refuse anything else. */
+/** JSON Schema of an object, without a combinator at the top level: providers refuse anything else. */
 export type ObjectSchema = JsonObject & { readonly type: "object" };

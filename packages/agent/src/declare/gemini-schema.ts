@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contract
 import { mapSubschemas, type Subschema } from "./map-schema.ts";
 import { noteKeyword, withNotes } from "./note-keyword.ts";
 
-/** The part of JSON Schema that Gemini reads. */
+/** The JSON Schema keywords that Gemini supports. */
 const SUPPORTED_KEYWORDS: ReadonlySet<string> = new Set([
   "$anchor",
   "$defs",
@@ -25,10 +25,13 @@ const SUPPORTED_KEYWORDS: ReadonlySet<string> = new Set([
   "title",
   "type",
 ]);
-/** Says nothing that a model would need to know. */
+/** Keywords that a model does not need to know. */
 const DROPPED_KEYWORDS: ReadonlySet<string> = new Set(["$comment", "$schema"]);
 
-/** A schema in that part. What falls out of it stands in the descriptions, where a model reads it. */
+/**
+ * Converts a schema to these keywords. Unsupported constraints are described in the descriptions, which the model
+ * reads.
+ */
 export function toGeminiSchema(schema: JsonObject): JsonObject {
   const renamed = withDefinitions(withConstant(schema));
   const notes: string[] = [];
@@ -43,14 +46,14 @@ export function toGeminiSchema(schema: JsonObject): JsonObject {
   return withLoneReference(described === "" ? mapped : { ...mapped, description: described });
 }
 
-/** Only `additionalProperties` may be a plain yes or no. */
+/** Only `additionalProperties` may be a boolean. */
 function toObject(schema: Subschema, keyword: string): Subschema {
   if (isJsonObject(schema)) return toGeminiSchema(schema);
   if (keyword === "additionalProperties") return schema;
   return schema ? {} : { description: "must be absent" };
 }
 
-/** `const` is an `enum` of one. */
+/** `const` becomes an `enum` of one value. */
 function withConstant(schema: JsonObject): JsonObject {
   const { const: only, ...rest } = schema;
   return only === undefined || rest["enum"] !== undefined ? schema : { ...rest, enum: [only] };
@@ -67,12 +70,12 @@ function withDefinitions(schema: JsonObject): JsonObject {
   };
 }
 
-/** Of strings and numbers only. */
+/** Whether all values are strings and numbers, the only ones that Gemini reads. */
 function isReadEnum(value: JsonValue): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === "string" || typeof item === "number");
 }
 
-/** Beside a `$ref` nothing else may stand. */
+/** `$ref` must be the only keyword. */
 function withLoneReference(schema: JsonObject): JsonObject {
   const { $ref: reference, ...rest } = schema;
   const isAlone = Object.keys(rest).every((keyword) => keyword.startsWith("$"));

@@ -2,7 +2,9 @@ import { isJsonObject } from "@narthex/contracts";
 import type { ObjectSchema } from "./function-decl.ts";
 import { everySubschema, mapSubschemas, type Subschema } from "./map-schema.ts";
 
-/** What OpenAI's strict mode reads; a schema with anything else would be refused, and the whole request with it. */
+/**
+ * The keywords that OpenAI's strict mode supports. A schema with any other is refused, and the whole request with it.
+ */
 const STRICT_KEYWORDS: ReadonlySet<string> = new Set([
   "$defs",
   "$ref",
@@ -30,8 +32,8 @@ const MAX_ENUM_VALUES = 500;
 const MAX_CHARACTERS = 15_000;
 
 /**
- * Whether a schema can be sent with `strict: true`: every object closed, every property required, no keyword that strict
- * mode does not know. The bounds are the narrowest that were ever published.
+ * Whether a schema can be sent with `strict: true`: every object closed, every property required, no unsupported
+ * keyword. Uses the narrowest limits that were ever published.
  */
 export function isStrict(parameters: ObjectSchema): boolean {
   let properties = 0;

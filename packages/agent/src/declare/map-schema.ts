@@ -25,15 +25,15 @@ const MAPS: ReadonlySet<string> = new Set([
 export type Subschema = JsonObject | boolean;
 
 /**
- * A schema with each of its direct subschemas replaced. What only looks like a schema stays as it is: a property that is
- * named like a keyword, and the values of `enum`, `const` and `default`.
+ * Replaces each direct subschema of a schema. Values that only look like schemas stay unchanged: properties with the
+ * name of a keyword, and the values of `enum`, `const` and `default`.
  */
 export function mapSubschemas(
   schema: JsonObject,
   replace: (subschema: Subschema, keyword: string) => Subschema,
 ): JsonObject {
   const one = (value: JsonValue, keyword: string): JsonValue => (isSubschema(value) ? replace(value, keyword) : value);
-  // `fromEntries` defines: a key named `__proto__` is a key like any other.
+  // `fromEntries` defines properties, so that a key named `__proto__` is an ordinary key.
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]): [string, JsonValue] => {
       if (LISTS.has(keyword) && Array.isArray(value)) return [keyword, value.map((item) => one(item, keyword))];
@@ -45,7 +45,7 @@ export function mapSubschemas(
   );
 }
 
-/** Whether something holds of a schema and of every schema in it. */
+/** Whether a condition holds for a schema and all schemas in it. */
 export function everySubschema(schema: Subschema, holds: (subschema: Subschema) => boolean): boolean {
   if (!holds(schema)) return false;
   if (typeof schema === "boolean") return true;

@@ -1,6 +1,6 @@
 import type { FunctionDecl, ObjectSchema } from "./function-decl.ts";
 
-/** A tool as MCP lists it. */
+/** A tool as listed by MCP. */
 export interface McpToolDecl {
   readonly name: string;
   readonly description: string;

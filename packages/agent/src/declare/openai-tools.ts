@@ -2,13 +2,13 @@ import { KernelError } from "@narthex/contracts";
 import type { FunctionDecl, ObjectSchema } from "./function-decl.ts";
 import { isStrict } from "./is-strict.ts";
 
-/** A tool of chat completions. */
+/** A tool in the format of OpenAI's chat completions. */
 export interface OpenaiChatTool {
   readonly type: "function";
   readonly function: OpenaiFunction;
 }
 
-/** A tool of the responses API. */
+/** A tool in the format of OpenAI's responses API. */
 export interface OpenaiResponsesTool extends OpenaiFunction {
   readonly type: "function";
 }
@@ -37,7 +37,7 @@ function toFunction({ name, description, parameters }: FunctionDecl): OpenaiFunc
   return { name, description: shown, parameters: withProperties(parameters), strict: isStrict(parameters) };
 }
 
-/** An object schema without `properties` is refused. */
+/** OpenAI refuses an object schema without `properties`. */
 function withProperties(parameters: ObjectSchema): ObjectSchema {
   return parameters["properties"] === undefined ? { ...parameters, properties: {} } : parameters;
 }

@@ -3,16 +3,16 @@ import type { ObjectSchema } from "./function-decl.ts";
 import { mapSubschemas, type Subschema } from "./map-schema.ts";
 import { noteKeyword } from "./note-keyword.ts";
 
-/** A tool's input schema in the one form that providers take. */
+/** A tool's input schema in the form that every provider accepts. */
 export interface RootObject {
   readonly parameters: ObjectSchema;
-  /** The input is the field `input` of what a model sends. */
+  /** Whether the tool's input is the field `input` of the model's arguments. */
   readonly isWrapped: boolean;
-  /** What the schema no longer says, one sentence each. */
+  /** Removed constraints, described in one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** The field that holds an input which is no object by itself. */
+/** The field that contains the input of a tool whose input is not an object. */
 export const WRAPPED_FIELD = "input";
 
 const REFUSED_AT_ROOT = [
@@ -61,7 +61,7 @@ function wrap(schema: Subschema): RootObject {
   };
 }
 
-/** Definitions stay at the root; what referred to anything else of the old root is one level deeper now. */
+/** Definitions stay at the root; other references into the old root now point one level deeper. */
 function definition(keyword: string, value: JsonValue | undefined): JsonObject {
   if (value === undefined) return {};
   if (!isJsonObject(value)) return { [keyword]: value };

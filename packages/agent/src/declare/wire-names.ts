@@ -1,28 +1,28 @@
 import { blake3, toHex, utf8 } from "@narthex/contracts";
 
-/** The names that providers know tools by, and the way back. */
+/** The names under which providers know tools, and the reverse lookup. */
 export interface WireNames {
   toWire(name: string): string;
-  /** Undefined for a name that stands for no tool. */
+  /** Undefined for an unknown name. */
   fromWire(wireName: string): string | undefined;
 }
 
 /**
- * What every provider takes: OpenAI `[a-zA-Z0-9_-]{1,64}`, Anthropic up to 128 of the same, Gemini a letter or underscore
- * first, MCP up to 128 with dots.
+ * Names that every provider accepts: OpenAI `[a-zA-Z0-9_-]{1,64}`, Anthropic up to 128 of the same, Gemini a letter or
+ * underscore first, MCP up to 128 with dots.
  */
 const WIRE_NAME = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const MAX_LENGTH = 64;
 const DIGEST_LENGTH = 10;
 
 /**
- * SECURITY: what a model asks for is looked up here, never translated back by rule, so no spelling of a name reaches a
- * tool that was not shown under it. A name that had to change carries a digest of what it stands for.
+ * SECURITY: a name that a model calls is looked up here and never translated back by rule, so no spelling reaches a
+ * tool that was not shown under that name. A changed name contains a digest of the original.
  */
 export function createWireNames(names: readonly string[]): WireNames {
   const wireNames = new Map<string, string>();
   const tools = new Map<string, string>();
-  // Names that fit keep themselves, whatever another one would be changed to.
+  // Valid names stay unchanged, even if another changed name would collide with one.
   const fitting = names.filter((name) => WIRE_NAME.test(name));
   for (const name of fitting) tools.set(name, name);
   for (const name of fitting) wireNames.set(name, name);

@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type * as TsMorph from "ts-morph";
 
-/** The library that reads TypeScript. It is large, so it is there only where somebody installed it. */
+/** The library that parses TypeScript. It is large, so it is optional and only used if it is installed. */
 export type Compiler = typeof TsMorph;
 
 const PACKAGE = "ts-morph";
 
 /**
- * Takes it from where this file is, or from the first of these directories that has it installed. Undefined where it is
- * not installed.
+ * Loads the library from where this package is installed, or from the first of these directories that has it. Undefined
+ * if it is not installed.
  *
- * SECURITY: what is taken is run. What is installed beside this file was chosen by whoever installed that; a directory
- * may be anybody's work.
+ * SECURITY: the loaded code is executed. A library beside this package was chosen by the person who installed the
+ * package; the code in a directory may come from an attacker.
  */
 export function loadCompiler(directories: readonly string[], own = import.meta.url): Compiler | undefined {
   const places = [own, ...directories.map((directory) => join(directory, "package.json"))];

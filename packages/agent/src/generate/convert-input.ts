@@ -1,7 +1,7 @@
 import { LINE_WIDTH, printAccess, printKey, printLines } from "./print-value.ts";
 import { type Field, type Shape, someShape } from "./shape.ts";
 
-/** What generated code calls its own variables. */
+/** Names of the variables in generated code. */
 export interface CodeNames {
   readonly input: string;
   readonly context: string;
@@ -10,7 +10,9 @@ export interface CodeNames {
   readonly value: string;
 }
 
-/** An argument made of one field of the input: the field itself, with `BigInt` where the function takes a bigint. */
+/**
+ * Prints the argument for one field of the input: the field itself, with `BigInt` where the function expects a bigint.
+ */
 export function convertField({ name, shape, isOptional }: Field, names: CodeNames, indent: string): string {
   const given = printAccess(names.input, name);
   if (!isOptional || !hasBigint(shape)) return convert(shape, given, names, indent);
@@ -45,7 +47,7 @@ function convert(shape: Shape, given: string, names: CodeNames, indent: string):
   }
 }
 
-/** What is not given must stay away: a property that is undefined is another thing than none. */
+/** A missing property must stay missing: a property that is undefined is not the same. */
 function convertProperty({ name, shape, isOptional }: Field, object: string, names: CodeNames, indent: string): string {
   const given = printAccess(object, name);
   if (!isOptional) return `${printKey(name)}: ${convert(shape, given, names, indent)}`;
@@ -63,7 +65,7 @@ function printObject(properties: readonly string[], indent: string): string {
   return isShort(flat, indent) ? flat : printLines("{", properties, "}", indent);
 }
 
-/** Whether it fits on a line where something stands before it. */
+/** Whether the code fits on one line after some preceding text. */
 function isShort(code: string, indent: string): boolean {
   return !code.includes("\n") && indent.length + code.length < LINE_WIDTH * 0.75;
 }

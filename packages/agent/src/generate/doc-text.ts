@@ -6,12 +6,12 @@ export function lastDoc(node: Node, { Node: Nodes }: Compiler): JSDoc | undefine
   return Nodes.isJSDocable(node) ? node.getJsDocs().at(-1) : undefined;
 }
 
-/** What it says before its first tag; empty for nothing. */
+/** The text of the doc comment before its first tag; empty without a doc comment. */
 export function readText(node: Node, compiler: Compiler): string {
   return plainText(lastDoc(node, compiler)?.getCommentText());
 }
 
-/** Whether a property says that it is a whole number. */
+/** Whether a property has the tag that marks it as an integer. */
 export function readIntegerTag(node: Node, compiler: Compiler): boolean {
   return (
     lastDoc(node, compiler)
@@ -20,7 +20,7 @@ export function readIntegerTag(node: Node, compiler: Compiler): boolean {
   );
 }
 
-/** A text of a comment, the same whatever the file's line ends are. */
+/** A comment's text with normalized line ends. */
 export function plainText(text: string | undefined): string {
   return (text ?? "").replaceAll(/\r\n?/g, "\n").trim();
 }

@@ -3,16 +3,19 @@ import type { Compiler } from "./compiler.ts";
 import { lastDoc } from "./doc-text.ts";
 import type { SourceProblems } from "./source-problems.ts";
 
-/** A function marked `@tool` that can be a tool, as far as its form goes. */
+/** A function with the mark `@tool` whose form makes it valid as a tool. */
 export interface MarkedFunction {
   readonly declaration: FunctionDeclaration;
-  /** What it is called where it stands. */
+  /** Its name in the source file. */
   readonly name: string;
-  /** What its file exports it as. */
+  /** The name under which the file exports it. */
   readonly exportName: string;
 }
 
-/** All of them in a file, in its order. A mark on anything else is a problem, and so is a file without any. */
+/**
+ * Finds all marked functions of a file, in source order. A mark on anything else is a problem, and so is a file without
+ * a mark.
+ */
 export function findFunctions(source: SourceFile, compiler: Compiler, problems: SourceProblems): MarkedFunction[] {
   const before = problems.count;
   const exported = exportNames(source);
@@ -37,7 +40,7 @@ function findMarked(source: SourceFile, compiler: Compiler): Node[] {
 
 const MISPLACED = "`@tool` belongs to a function: write `export async function`";
 
-/** Where the doc comments stand that have the mark, also those before something that has none. */
+/** Positions of all doc comments with the mark, including those that belong to no declaration. */
 function findMarks(source: SourceFile, { ts }: Compiler): ReadonlySet<number> {
   const text = source.getFullText();
   const comments = source
@@ -50,13 +53,13 @@ function findMarks(source: SourceFile, { ts }: Compiler): ReadonlySet<number> {
   return new Set(marks.map(({ pos }) => pos));
 }
 
-/** Functions of the file by where they stand, each with the name it is exported under. */
+/** The exported declarations of the file, each with the name under which it is exported. */
 function exportNames(source: SourceFile): ReadonlyMap<Node, string> {
   const exported = [...source.getExportedDeclarations()];
   return new Map(exported.flatMap(([name, nodes]) => nodes.map((node) => [node, name] as const)));
 }
 
-/** Undefined where there is nothing more to be said about it. */
+/** Returns the function if it can be a tool; otherwise reports why not. */
 function checkFunction(
   node: Node,
   exported: ReadonlyMap<Node, string>,

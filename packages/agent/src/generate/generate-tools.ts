@@ -10,23 +10,26 @@ import { createSourceProblems, type SourceProblems } from "./source-problems.ts"
 import type { ToolSource } from "./tool-source.ts";
 import { readStandaloneSource } from "./standalone-source.ts";
 
-/** The tools of some sources. */
+/** The tools generated from some source files. */
 export interface GeneratedTools {
-  /** As any model is told about them. */
+  /** Provider-neutral declarations for models. */
   readonly declarations: readonly FunctionDecl[];
   /**
-   * The module that declares them, for the absolute path where it is to be: it imports the functions from there. Throws
-   * INVALID_DECLARATION.
+   * Prints the module that declares the tools and imports their functions. `output` is the absolute path where the
+   * module will be. Throws INVALID_DECLARATION.
    */
   printModule(output: string): string;
-  /** The same with the one file's functions in it, so that it is complete by itself. Throws INVALID_DECLARATION. */
+  /**
+   * Prints the module together with the functions of its only source file, so that it is self-contained. Throws
+   * INVALID_DECLARATION.
+   */
   printStandaloneModule(output: string): string;
 }
 
 /**
- * Makes tools of the exported async functions that are marked `@tool`, from their signatures and doc comments. Files are
- * given by absolute path, each with the name that messages call it by. Throws INVALID_DECLARATION with every problem of
- * every file, each at its place.
+ * Generates tools from the exported async functions with the mark `@tool`, using their signatures and doc comments.
+ * `files` maps absolute paths to the names used in messages. Throws INVALID_DECLARATION with every problem of every
+ * file, each with its position.
  */
 export function generateTools(compiler: Compiler, files: ReadonlyMap<string, string>): GeneratedTools {
   const sorted = new Map([...files].toSorted(([one], [other]) => (one < other ? -1 : 1)));
@@ -39,7 +42,7 @@ export function generateTools(compiler: Compiler, files: ReadonlyMap<string, str
     printModule(output) {
       for (const source of sources) {
         const path = importPath(output, source.getFilePath());
-        // What a URL takes for something else, or leaves out.
+        // Characters that are special in a URL or removed from it.
         if (/[%?#\\\t\n\r]/.test(path)) problems.addAt(source, 0, "no module can import a file of this name");
       }
       problems.throwIfAny();

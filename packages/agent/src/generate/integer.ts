@@ -1,2 +1,2 @@
-/** A whole number: what `narthex generate` makes an integer of the schema. To the compiler it is any number. */
+/** An integer: `narthex generate` uses type `integer` in the schema. For the compiler it is any number. */
 export type Integer = number;

@@ -2,24 +2,24 @@ import type { CodeNames } from "./convert-input.ts";
 import { chooseName } from "./tool-name.ts";
 import type { ToolSource } from "./tool-source.ts";
 
-/** What everything is called in a generated module, so that no two things have one name. */
+/** Unique names for everything in a generated module. */
 export interface ModuleNames extends CodeNames {
   readonly defineTool: string;
   readonly toolType: string;
   readonly functions: ReadonlyMap<ToolSource, string>;
 }
 
-/** What the module exports, and what its code uses of the language. */
+/** The module's export, and the globals that its code uses. */
 export const FIXED_NAMES = ["tools", "BigInt", "Object", "undefined"] as const;
 
-/** For a module that imports its functions: each keeps its name if it can. */
+/** Names for a module that imports its functions: each function keeps its name if possible. */
 export function namesBesideImports(tools: readonly ToolSource[]): ModuleNames {
   const taken = new Set<string>(FIXED_NAMES);
   const functions = new Map(tools.map((tool) => [tool, chooseName(tool.functionName, taken)]));
   return { functions, ...ownNames(taken) };
 }
 
-/** For a module that holds its functions: they are called what they are called. */
+/** Names for a module that contains its functions, which keep their names. */
 export function namesBesideSource(tools: readonly ToolSource[], locals: readonly string[]): ModuleNames {
   const functions = new Map(tools.map((tool) => [tool, tool.functionName]));
   return { functions, ...ownNames(new Set([...FIXED_NAMES, ...locals])) };

@@ -6,20 +6,20 @@ import type { SourceProblems } from "./source-problems.ts";
 const MODULE_NAME = /(?<!\.d)\.m?ts$/;
 const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
 
-/** Where the declarations stand that sources get for `narthex`. No file is there. */
+/** Virtual path of the declarations that sources get for `narthex`. No such file exists. */
 const NARTHEX_PATH = "/narthex-for-generate/index.ts";
 
-/** What a signature can mention of the package. Both are marked, so that a type which is one of them is known by it. */
+/** The package's types that a signature can use. Both are marked, so that they can be recognized. */
 const NARTHEX_TYPES = `
 export type Integer = number & { readonly "narthex:integer": true };
 export interface ToolContext { readonly "narthex:context": true }
 `;
 
 /**
- * Reads the files, given by absolute path with the name they were called by. Files that cannot be used are problems.
+ * Parses the files; `files` maps absolute paths to the names used in messages. Unusable files are reported as problems.
  *
- * SECURITY: nothing is executed. The compiler's options are these and no file's, so there are no plugins, and what is
- * read besides the files is what they import.
+ * SECURITY: nothing is executed. The compiler's options are fixed here and not read from any file, so there are no
+ * plugins. Apart from the given files, only their imports are read.
  */
 export function openSources(
   compiler: Compiler,
@@ -46,7 +46,7 @@ function createProject(compiler: Compiler): Project {
       moduleResolution: ModuleResolutionKind.Bundler,
       allowImportingTsExtensions: true,
       types: [],
-      // The members of a union always come in the same order, whatever else was read.
+      // Keeps the order of union members stable, whatever else was parsed.
       stableTypeOrdering: true,
     },
     skipFileDependencyResolution: true,

@@ -8,10 +8,13 @@ import type { ToolSource } from "./tool-source.ts";
 
 const INDENT = "    ";
 const DEEPER = `${INDENT}  `;
-/** A type stands behind something; where that takes more than half of a line, so be it. */
+/**
+ * Start column for a type, which follows other code; where that code takes more than half of a line, the line becomes
+ * too long.
+ */
 const HALF = LINE_WIDTH / 2;
 
-/** One tool as an element of the list. */
+/** Prints one tool as an element of the list. */
 export function printTool(
   tool: ToolSource,
   names: ModuleNames,
@@ -57,7 +60,7 @@ function printParameters({ fields, takesContext }: ToolSource, { input, context 
   return fields.length > 0 ? input : "";
 }
 
-/** The call of the function, where something else stands before or behind it on the line. */
+/** Prints the call of the function. `beside` is the other code on the same line. */
 function printCall(tool: ToolSource, names: ModuleNames, indent: string, beside: string): string {
   const called = names.functions.get(tool) ?? tool.functionName;
   const given = tool.fields.map((field) => convertField(field, names, `${indent}  `));
@@ -71,7 +74,10 @@ function printBlock(statements: readonly string[]): string {
   return ["{", ...statements.map((statement) => `${DEEPER}${statement}`), `${INDENT}}`].join("\n");
 }
 
-/** A function may promise lists that cannot be changed, and properties that are there and undefined; a schema's type cannot. */
+/**
+ * Whether the function's type may contain readonly lists or properties with the value undefined, which a schema's type
+ * cannot.
+ */
 function isLoose(output: Shape): boolean {
   return someShape(
     output,

@@ -1,7 +1,7 @@
 import type { Field, Shape } from "./shape.ts";
 import { LINE_WIDTH, printKey } from "./print-value.ts";
 
-/** The type of a shape's JSON values, as `defineTool` infers it from the schema. Counted from a column. */
+/** Prints the type of a shape's JSON values, as `defineTool` infers it from the schema. The text starts at `column`. */
 export function printType(shape: Shape, indent: string, column: number): string {
   const flat = printFlat(shape);
   if (column + flat.length < LINE_WIDTH) return flat;

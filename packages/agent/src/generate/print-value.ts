@@ -1,18 +1,18 @@
 import type { JsonValue } from "@narthex/contracts";
 
-/** Columns of a line of generated code. */
+/** Maximum number of columns in a line of generated code. */
 export const LINE_WIDTH = 120;
 
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * A JSON value as code: on one line where it fits, counted from a column, else one part to a line.
+ * Prints a JSON value as code: on one line if it fits after `column`, otherwise one element per line.
  *
- * SECURITY: the texts are from sources; as JSON they cannot end the literal that they stand in.
+ * SECURITY: the texts come from sources; as JSON they cannot close the literal that contains them.
  */
 export function printValue(value: JsonValue, indent: string, column: number): string {
   const flat = printFlat(value);
-  // One column is left for the comma after it.
+  // One column is reserved for a trailing comma.
   if (typeof value !== "object" || value === null || column + flat.length < LINE_WIDTH) return flat;
   const inner = `${indent}  `;
   if (Array.isArray(value)) {
@@ -30,7 +30,7 @@ export function printValue(value: JsonValue, indent: string, column: number): st
   return printLines("{", entries, "}", indent);
 }
 
-/** Parts between brackets, each on a line of its own. */
+/** Prints parts between brackets, each on its own line. */
 export function printLines(open: string, parts: readonly string[], close: string, indent: string): string {
   return [open, ...parts.map((part) => `${indent}  ${part},`), `${indent}${close}`].join("\n");
 }
@@ -39,7 +39,7 @@ export function printKey(key: string): string {
   return NAME.test(key) ? key : JSON.stringify(key);
 }
 
-/** The property of an expression. */
+/** Prints the access to a property of an expression. */
 export function printAccess(expression: string, key: string): string {
   return NAME.test(key) ? `${expression}.${key}` : `${expression}[${JSON.stringify(key)}]`;
 }

@@ -13,7 +13,7 @@ import type { SourceProblems } from "./source-problems.ts";
 import { toolName } from "./tool-name.ts";
 import type { ToolSource } from "./tool-source.ts";
 
-/** The tool that a function is; undefined, with the problems noted, if it cannot be one. */
+/** Converts a function to a tool; reports problems and returns undefined if it cannot be one. */
 export function readFunction(
   { declaration, name, exportName }: MarkedFunction,
   compiler: Compiler,
@@ -50,7 +50,7 @@ export function readFunction(
   return problems.count > before ? undefined : tool;
 }
 
-/** Undefined for nothing; what an async function promises otherwise. */
+/** The shape of the value that the async function returns; undefined if it returns nothing. */
 function readOutput(declaration: FunctionDeclaration, compiler: Compiler, problems: SourceProblems): Shape | undefined {
   const node = declaration.getReturnTypeNode() ?? declaration.getNameNode() ?? declaration;
   const type = promised(declaration.getReturnType());
@@ -65,7 +65,7 @@ function promised(type: Type): Type {
   return type.getSymbol()?.getName() === "Promise" ? (type.getTypeArguments()[0] ?? type) : type;
 }
 
-/** What the registry would refuse. */
+/** The violations for which the registry would refuse the tool. */
 function inspect(tool: ToolSource): readonly Violation[] {
   const { name, description, inputSchema, outputSchema, effects, capabilities, determinism, tier, version } = tool;
   try {

@@ -3,7 +3,7 @@ import { readIntegerTag, readText } from "./doc-text.ts";
 import type { Field, Shape } from "./shape.ts";
 import { inside, type ReadShape, refuseType, type ShapePlace } from "./shape-place.ts";
 
-/** The shape of a plain object type, of several together, or of a record. */
+/** The shape of a plain object type, of an intersection of such types, or of a record. */
 export function readObject(type: Type, place: ShapePlace, read: ReadShape): Shape | undefined {
   const parts = type.isIntersection() ? type.getIntersectionTypes() : [type];
   if (!parts.every((part) => isPlain(part, place))) return refuseType(type, place);
@@ -18,7 +18,7 @@ export function readObject(type: Type, place: ShapePlace, read: ReadShape): Shap
   return fields.every((field) => field !== undefined) ? { kind: "object", fields } : undefined;
 }
 
-/** Neither a function nor something with a prototype of its own, nor what the language itself brings. */
+/** Whether a type is neither a function, nor a class with a prototype, nor built into the language. */
 function isPlain(type: Type, { compiler }: ShapePlace): boolean {
   if (!type.isObject() || type.isClass()) return false;
   if (type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0) return false;
@@ -26,7 +26,7 @@ function isPlain(type: Type, { compiler }: ShapePlace): boolean {
   const declarations = type.getSymbol()?.getDeclarations() ?? [];
   const { isClassDeclaration, isClassExpression } = compiler.Node;
   if (declarations.some((node) => isClassDeclaration(node) || isClassExpression(node))) return false;
-  // `Partial` and its like are the language's too, but only say how to make an object of another.
+  // `Partial` and the like are built in too, but only describe how to derive one object type from another.
   return declarations.every((node) => node.getKind() === compiler.SyntaxKind.MappedType || !isOfLanguage(node));
 }
 

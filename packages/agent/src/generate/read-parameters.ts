@@ -8,11 +8,11 @@ import type { SourceProblems } from "./source-problems.ts";
 
 export interface ToolParameters {
   readonly fields: readonly Field[];
-  /** Whether the function's last parameter is what a tool is given beside its input. */
+  /** Whether the function's last parameter is the tool context. */
   readonly takesContext: boolean;
 }
 
-/** The parameters of a function as the fields of its tool's input. What has no schema is a problem. */
+/** Converts the parameters of a function to the fields of its tool's input. A type without a schema is a problem. */
 export function readParameters(
   declaration: FunctionDeclaration,
   tags: readonly JSDocTag[],
@@ -81,7 +81,7 @@ function readTexts(
   return texts;
 }
 
-/** Parameters that are whole numbers, each with the tag that says so. */
+/** The parameters marked as integers, each with the tag that marks it. */
 function readIntegers(
   tags: readonly JSDocTag[],
   names: ReadonlySet<string>,

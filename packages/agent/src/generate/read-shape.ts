@@ -3,11 +3,11 @@ import { readObject } from "./read-object.ts";
 import type { Literal, Shape } from "./shape.ts";
 import { inside, type ReadShape, refuseType, type ShapePlace } from "./shape-place.ts";
 
-/** SECURITY: a few lines of types can describe endless JSON; these stop it. */
+/** SECURITY: a few lines of types can describe endless JSON; these limits prevent that. */
 const MAX_DEPTH = 24;
 export const MAX_PARTS = 2_000;
 
-/** The shape that a type describes; undefined, and refused, if there is none. */
+/** Converts a type to a shape; reports a problem and returns undefined if that is impossible. */
 export const readShape: ReadShape = (type, place, presence) => {
   if (presence === "required") return readType(type, place);
   const parts = partsOf(type).filter((part) => !part.isUndefined());
@@ -15,7 +15,7 @@ export const readShape: ReadShape = (type, place, presence) => {
   return only !== undefined && parts.length === 1 ? readType(only, place) : readUnion(parts, type, place);
 };
 
-/** Known by the mark that it has in what sources get for `narthex`. */
+/** Recognized by the mark in the declarations that sources get for `narthex`. */
 export function isToolContext(type: Type): boolean {
   const parts = partsOf(type).filter((part) => !part.isUndefined());
   return parts.length > 0 && parts.every((part) => part.getProperty("narthex:context") !== undefined);
@@ -28,7 +28,7 @@ function isInteger(type: Type): boolean {
 function readType(type: Type, place: ShapePlace): Shape | undefined {
   const { path, refuse, budget } = place;
   budget.parts -= 1;
-  // Said once; what is left out then is not looked at.
+  // Reported once; the remaining parts are not examined.
   if (budget.parts < 0) return budget.parts === -1 ? refuse(`${path} has more than ${MAX_PARTS} parts`) : undefined;
   if (place.around.length > MAX_DEPTH) return refuse(`${path} is nested deeper than ${MAX_DEPTH} levels`);
   if (isUnresolved(type)) {
@@ -47,13 +47,13 @@ function readType(type: Type, place: ShapePlace): Shape | undefined {
   return readCompound(type, place);
 }
 
-/** The compiler's own mark of a type that it made up because it found none. */
+/** Whether the compiler substituted its error type because it did not find the real one. */
 function isUnresolved(type: Type): boolean {
   const { compilerType } = type;
   return type.isAny() && "intrinsicName" in compilerType && compilerType.intrinsicName === "error";
 }
 
-/** The members of a union; a boolean is one thing. */
+/** The members of a union; a boolean counts as one type. */
 function partsOf(type: Type): readonly Type[] {
   return type.isUnion() && !type.isBoolean() ? type.getUnionTypes() : [type];
 }

@@ -12,7 +12,7 @@ import type { JSDocTag } from "ts-morph";
 import { plainText } from "./doc-text.ts";
 import type { SourceProblems } from "./source-problems.ts";
 
-/** What the tags of a function's doc comment say about its tool. Undefined where there is no such tag. */
+/** The settings in the tags of a function's doc comment. Undefined for a tag that is missing. */
 export interface ToolTags {
   readonly name: string | undefined;
   readonly tier: SafetyTier | undefined;
@@ -21,7 +21,7 @@ export interface ToolTags {
   readonly version: string | undefined;
 }
 
-/** A tag with its words. */
+/** A tag with its text. */
 interface Setting {
   readonly tag: JSDocTag;
   readonly words: readonly string[];
@@ -29,7 +29,7 @@ interface Setting {
 
 const OWN_TAGS = ["tool", "tier", "determinism", "effects", "version", "param", "integer"] as const;
 
-/** Tags of JSDoc that look like one of those. */
+/** Tags of JSDoc that look similar to one of those. */
 const OTHER_TAGS: ReadonlySet<string> = new Set([
   "arg",
   "category",
@@ -48,7 +48,7 @@ const OTHER_TAGS: ReadonlySet<string> = new Set([
   "variation",
 ]);
 
-/** What is wrong with a tag is a problem at its place. */
+/** Reads the tags; reports each invalid one at its position. */
 export function readTags(tags: readonly JSDocTag[], problems: SourceProblems): ToolTags {
   const find = (name: string): Setting | undefined => findSetting(tags, name, problems);
   const oneWord = (setting: Setting | undefined): Setting | undefined => {
@@ -69,7 +69,7 @@ export function readTags(tags: readonly JSDocTag[], problems: SourceProblems): T
   };
 }
 
-/** What a misspelt tag was to say of a tool would be left out without a word. */
+/** Reports misspelt tags, because the setting in one would be lost silently. */
 function refuseMisspelt(tags: readonly JSDocTag[], problems: SourceProblems): void {
   for (const tag of tags) {
     const name = tag.getTagName();

@@ -2,24 +2,24 @@ import type { Node, Type } from "ts-morph";
 import type { Compiler } from "./compiler.ts";
 import type { Shape } from "./shape.ts";
 
-/** Where in a signature a type stands, and whom to tell what is wrong with it. */
+/** The position of a type in a signature, and the way to report problems with it. */
 export interface ShapePlace {
   readonly compiler: Compiler;
-  /** The parameter or function that it belongs to. */
+  /** The parameter or function that the type belongs to. */
   readonly node: Node;
-  /** As messages call it: "`options.limit`". */
+  /** As shown in messages: "`options.limit`". */
   readonly path: string;
   readonly direction: "input" | "output";
-  /** Nobody wrote it: it follows from code, of which not everything is read. */
+  /** Whether the type is inferred from code rather than written. Not all of that code is parsed. */
   readonly isInferred: boolean;
-  /** The types around it, outermost first. */
+  /** The enclosing types, outermost first. */
   readonly around: readonly Type[];
-  /** How many parts the whole may still have. */
+  /** How many parts the whole type may still have. */
   readonly budget: { parts: number };
   refuse(message: string): undefined;
 }
 
-/** Reads the type at a place; of what is optional, `undefined` is left out. */
+/** Converts the type at a place to a shape; ignores `undefined` in the type of an optional part. */
 export type ReadShape = (type: Type, place: ShapePlace, presence: "required" | "optional") => Shape | undefined;
 
 /** The place of a part of a type. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { Field, Shape } from "./shape.ts";
 
-/** The JSON Schema of a shape. */
+/** Converts a shape to its JSON Schema. */
 export function shapeSchema(shape: Shape): JsonObject {
   switch (shape.kind) {
     case "literals":
@@ -19,7 +19,7 @@ export function shapeSchema(shape: Shape): JsonObject {
   }
 }
 
-/** Nothing else than its fields: what a caller misspells is an error, not ignored. */
+/** The schema of a closed object: a field that a caller misspells is an error and not ignored. */
 export function objectSchema(fields: readonly Field[]): JsonObject & { readonly type: "object" } {
   const required = fields.filter(({ isOptional }) => !isOptional).map(({ name }) => name);
   return {

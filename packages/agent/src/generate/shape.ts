@@ -1,4 +1,4 @@
-/** What a TypeScript type says about JSON. */
+/** The JSON values that a TypeScript type describes. */
 export type Shape =
   | { readonly kind: "string" | "boolean" | "number" | "null" }
   | { readonly kind: "integer"; readonly isBigint: boolean }
@@ -14,11 +14,11 @@ export interface Field {
   readonly name: string;
   readonly shape: Shape;
   readonly isOptional: boolean;
-  /** Empty for none. */
+  /** Empty without a description. */
   readonly description: string;
 }
 
-/** Whether some part of a shape is so. */
+/** Whether the test holds for some part of a shape. */
 export function someShape(shape: Shape, test: (part: Shape) => boolean): boolean {
   if (test(shape)) return true;
   switch (shape.kind) {

@@ -1,14 +1,14 @@
 import { KernelError, type Violation } from "@narthex/contracts";
 import type { Node, SourceFile } from "ts-morph";
 
-/** Gathers what is wrong with sources, so that all of it is said at once. */
+/** Collects the problems of sources, so that all are reported at once. */
 export interface SourceProblems {
-  /** Of a file as a whole, by the name it was given. */
+  /** Reports a problem of a whole file, by the name used in messages. */
   addFile(name: string, message: string): undefined;
   add(node: Node, message: string): undefined;
   addAt(source: SourceFile, position: number, message: string): undefined;
   readonly count: number;
-  /** Throws INVALID_DECLARATION with a violation for each, in the order of the places. */
+  /** Throws INVALID_DECLARATION with a violation for each problem, in the order of their positions. */
   throwIfAny(): void;
 }
 
@@ -19,7 +19,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** `names` gives the name that a file is called by in messages. */
+/** `names` maps paths to the names used in messages. */
 export function createSourceProblems(names: ReadonlyMap<string, string>): SourceProblems {
   const order = [...names.values()];
   const problems: Problem[] = [];

@@ -7,11 +7,11 @@ import type { SourceProblems } from "./source-problems.ts";
 
 export interface StandaloneSource {
   readonly text: string;
-  /** What is called something at the top of the file. */
+  /** The names declared or imported at the top level of the file. */
   readonly locals: readonly string[];
 }
 
-/** The text of a file that can be put into another module; what cannot be moved there is a problem. */
+/** Returns the text of a file for inclusion in another module; reports code that cannot be moved there. */
 export function readStandaloneSource(
   source: SourceFile,
   output: string,
@@ -37,9 +37,9 @@ export function readStandaloneSource(
 
 interface Import {
   readonly node: Node;
-  /** What it names; empty where that is known only when it runs. */
+  /** The module specifier; empty if it is known only at run time. */
   readonly from: string;
-  /** Nothing is loaded for it. */
+  /** Whether the import is for types only, so that nothing is loaded at run time. */
   readonly isType: boolean;
 }
 
@@ -62,7 +62,7 @@ function findImports(source: SourceFile, { Node: Nodes }: Compiler): Import[] {
   });
 }
 
-/** What comes with Node, and the package whose tools these are. */
+/** Whether a module is always available: the modules of Node, and the package that the tools are for. */
 function isAlwaysThere(from: string): boolean {
   return isBuiltin(from) || from === "narthex";
 }

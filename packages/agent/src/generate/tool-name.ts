@@ -1,4 +1,7 @@
-/** `readFile` becomes `read_file`, `fetchURL` becomes `fetch_url`; what has no capital stays as it is. */
+/**
+ * Converts a function's name: `readFile` becomes `read_file`, `fetchURL` becomes `fetch_url`; a name without capitals
+ * stays unchanged.
+ */
 export function toolName(functionName: string): string {
   return functionName
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
@@ -6,7 +9,7 @@ export function toolName(functionName: string): string {
     .toLowerCase();
 }
 
-/** The name itself, or with a number where it is taken. Takes it. */
+/** Returns the preferred name, with a number if it is taken, and adds it to `taken`. */
 export function chooseName(preferred: string, taken: Set<string>): string {
   let name = preferred;
   for (let number = 2; taken.has(name); number += 1) name = `${preferred}${number}`;

@@ -2,9 +2,9 @@ import type { JsonObject } from "@narthex/contracts";
 import type { Capability, Determinism, Effect, SafetyTier } from "@narthex/kernel";
 import type { Field, Shape } from "./shape.ts";
 
-/** A tool as its function describes it. */
+/** A tool as described by its function. */
 export interface ToolSource {
-  /** Absolute path of the file that holds the function. */
+  /** Absolute path of the file with the function. */
   readonly file: string;
   readonly functionName: string;
   readonly exportName: string;
@@ -14,12 +14,12 @@ export interface ToolSource {
   readonly inputSchema: JsonObject & { readonly type: "object" };
   readonly outputSchema: JsonObject;
   readonly effects: readonly Effect[] | undefined;
-  /** What follows from the effects. */
+  /** Derived from the effects. */
   readonly capabilities: readonly (Capability & JsonObject)[];
   readonly determinism: Determinism | undefined;
   readonly tier: SafetyTier | undefined;
   readonly fields: readonly Field[];
   readonly takesContext: boolean;
-  /** Undefined for a function that answers nothing. */
+  /** Undefined for a function that returns nothing. */
   readonly output: Shape | undefined;
 }

@@ -2,7 +2,7 @@ import { readCount, readField, readText } from "../stream/to-arguments-json.ts";
 import type { KeptBlock } from "./anthropic-model.ts";
 import type { ModelEvent } from "./model-client.ts";
 
-/** Reads everything but the calls from one streamed message. */
+/** Parses everything except the calls from one streamed message. */
 export interface AnthropicEvents {
   read(event: unknown): Iterable<ModelEvent>;
   end(): Iterable<ModelEvent>;

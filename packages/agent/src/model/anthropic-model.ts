@@ -9,7 +9,7 @@ import { createAnthropicEvents } from "./anthropic-events.ts";
 import { argumentsToSend } from "./call-arguments.ts";
 import type { ModelClient } from "./model-client.ts";
 
-/** The part of the client of `@anthropic-ai/sdk` that is used; anything of the same shape will do. */
+/** The part of the `@anthropic-ai/sdk` client that is used; any object of the same shape works. */
 export interface AnthropicClient {
   readonly messages: {
     create(request: AnthropicRequest, options: { readonly signal: AbortSignal }): PromiseLike<AsyncIterable<unknown>>;
@@ -41,15 +41,18 @@ export type AnthropicBlock =
     }
   | KeptBlock;
 
-/** Reasoning that goes back as it came. */
+/** Reasoning that is sent back unchanged. */
 export type KeptBlock =
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
   | { readonly type: "redacted_thinking"; readonly data: string };
 
-/** `max_tokens` of a message unless the parameters say otherwise. */
+/** Default `max_tokens` of a message. */
 const MAX_TOKENS = 8192;
 
-/** A model by Anthropic's messages. `parameters` is whatever else the request is to say, such as `{ max_tokens: 4096 }`. */
+/**
+ * Creates a model client for Anthropic's messages API. `parameters` are added to the request, such as `{ max_tokens:
+ * 4096 }`.
+ */
 export function anthropicModel(
   client: AnthropicClient,
   model: string,
@@ -82,7 +85,7 @@ export function anthropicModel(
   };
 }
 
-/** Neighbours of one role become one message: all results of a message stand together. */
+/** Adjacent messages with the same role become one, so that all results of a message are together. */
 function toAnthropicMessages(messages: readonly AgentMessage[]): AnthropicMessage[] {
   const sent: AnthropicMessage[] = [];
   for (const message of messages) {
@@ -117,7 +120,7 @@ function assistantBlocks(message: AssistantMessage): AnthropicBlock[] {
   ];
 }
 
-/** What another provider wants back is no block of Anthropic's. */
+/** Data that another provider wants back is not a block of Anthropic's. */
 function isKeptBlock(part: JsonValue): part is JsonValue & KeptBlock {
   if (!isJsonObject(part)) return false;
   if (part["type"] === "redacted_thinking") return typeof part["data"] === "string";

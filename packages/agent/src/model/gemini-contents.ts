@@ -8,10 +8,13 @@ export interface GeminiContent {
   readonly parts: JsonObject[];
 }
 
-/** Stands where a call has no signature of the model's, in the words that Gemini has for it. */
+/** Gemini's placeholder for a call without a signature of the model. */
 export const NO_SIGNATURE = "skip_thought_signature_validator";
 
-/** Neighbours of one role become one content: all results of a message stand together, in the order of its calls. */
+/**
+ * Adjacent messages with the same role become one content, so that all results of a message are together, in the order
+ * of its calls.
+ */
 export function toGeminiContents(messages: readonly AgentMessage[]): GeminiContent[] {
   const contents: GeminiContent[] = [];
   const ownIds = new Set(messages.flatMap((message) => (message.role === "assistant" ? idsIn(message) : [])));
@@ -37,13 +40,16 @@ function toParts(message: Exclude<AgentMessage, { role: "system" }>, ownIds: Rea
   }
 }
 
-/** What the model said, called or signed. Anything else is for others: an image to show, what another provider wants back. */
+/**
+ * Whether a part contains text, a call or a signature of the model. Other parts are not sent back: an image to show, or
+ * data that another provider wants back.
+ */
 export function isGeminiPart(part: unknown): part is JsonObject {
   const isSaid = [readText(part, "text"), readField(part, "functionCall"), readText(part, "thoughtSignature")];
   return isJsonObject(part as JsonValue | undefined) && isSaid.some((field) => field !== undefined);
 }
 
-/** As they came, signatures and all, where they came from Gemini. */
+/** The unchanged parts, with signatures, if they came from Gemini. */
 function assistantParts({ text, calls, kept = [] }: AssistantMessage): JsonObject[] {
   const own = kept.filter(isGeminiPart);
   if (own.length > 0) return own;
@@ -54,7 +60,7 @@ function assistantParts({ text, calls, kept = [] }: AssistantMessage): JsonObjec
   return [...textParts(text), ...made];
 }
 
-/** Gemini is told only ids that it gave: most calls have none, and their order tells them apart. */
+/** Only ids that Gemini assigned are sent back to it: most calls have none, and are matched by their order. */
 function toResponse({ callId, name, text, isError }: ToolMessage, ownIds: ReadonlySet<string>): JsonObject {
   const response = isError ? { error: text } : { output: text };
   return { functionResponse: { ...(ownIds.has(callId) && { id: callId }), name, response } };

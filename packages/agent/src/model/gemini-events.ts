@@ -4,18 +4,18 @@ import { streamTruncated, toProviderError } from "../stream/provider-error.ts";
 import { isGeminiPart, NO_SIGNATURE } from "./gemini-contents.ts";
 import type { ModelEvent } from "./model-client.ts";
 
-/** Reads everything but the calls from one streamed message. */
+/** Parses everything except the calls from one streamed message. */
 export interface GeminiEvents {
   read(chunk: unknown): Iterable<ModelEvent>;
-  /** What is sent back with the message. Throws if the message did not come to its end. */
+  /** The events with the parts to send back with the message. Throws if the message is incomplete. */
   end(): Iterable<ModelEvent>;
-  /** Why Gemini itself could not read a call of the model, if that is how the message ended. */
+  /** Why Gemini itself could not parse a call of the model, if the message ended for that reason. */
   readonly unreadable: string | undefined;
 }
 
-/** The model wrote a call that Gemini could not read, or made one where none was due. */
+/** The model wrote a call that Gemini could not parse, or an unexpected call. */
 const UNREADABLE: ReadonlySet<string> = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]);
-/** What such a call is called, so that the model can be told what was wrong with it. */
+/** Tool name for such a call, so that the model can be told what was wrong with it. */
 export const UNREADABLE_CALL = "malformed_function_call";
 
 export function createGeminiEvents(): GeminiEvents {
@@ -56,7 +56,7 @@ export function createGeminiEvents(): GeminiEvents {
   };
 }
 
-/** Pieces of one text become one part again; what is signed stays as it is. */
+/** Pieces of one text become one part again; signed parts stay unchanged. */
 function keep(parts: JsonObject[], part: JsonObject): void {
   const last = parts.at(-1);
   if (last === undefined || !isPlainText(last) || !isPlainText(part) || last["thought"] !== part["thought"]) {

@@ -6,7 +6,7 @@ import { createGeminiEvents, UNREADABLE_CALL } from "./gemini-events.ts";
 import type { ModelClient } from "./model-client.ts";
 import type { ModelParameters } from "./openai-model.ts";
 
-/** The part of the client of `@google/genai` that is used; anything of the same shape will do. */
+/** The part of the `@google/genai` client that is used; any object of the same shape works. */
 export interface GeminiClient {
   readonly models: {
     generateContentStream(request: GeminiRequest): PromiseLike<AsyncIterable<unknown>>;
@@ -26,7 +26,7 @@ interface GeminiConfig {
   readonly abortSignal: AbortSignal;
 }
 
-/** A model by Gemini's `generateContentStream`. `parameters` is whatever else its `config` is to say. */
+/** Creates a model client for Gemini's `generateContentStream`. `parameters` are added to its `config`. */
 export function geminiModel(client: GeminiClient, model: string, parameters: ModelParameters = {}): ModelClient {
   return {
     async *stream({ messages, tools, signal }) {
@@ -35,7 +35,7 @@ export function geminiModel(client: GeminiClient, model: string, parameters: Mod
         ...parameters,
         ...(system !== "" && { systemInstruction: system }),
         ...(tools.length > 0 && { tools: toGeminiTools(tools) }),
-        // SECURITY: the client can run functions by itself; here the kernel does.
+        // SECURITY: the client can run functions by itself; here only the kernel runs them.
         automaticFunctionCalling: { disable: true },
         abortSignal: signal,
       };
@@ -52,7 +52,7 @@ export function geminiModel(client: GeminiClient, model: string, parameters: Mod
   };
 }
 
-/** A call that nobody could read is one all the same: the model is told so, and makes it again. */
+/** A call that could not be parsed still counts as a call, so that the model is told and can repeat it. */
 function unreadableCall(why: string | undefined) {
   return why === undefined ? [] : [{ id: `call_${crypto.randomUUID()}`, name: UNREADABLE_CALL, arguments: why }];
 }

@@ -3,9 +3,9 @@ import type { FunctionDecl } from "../declare/function-decl.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 import type { AgentMessage } from "./agent-message.ts";
 
-/** A model behind any provider: all that the loop needs. */
+/** A model of any provider, with everything that the agent loop needs. */
 export interface ModelClient {
-  /** Streams the model's next message. Ends when the message does, throws if it cannot be had whole. */
+  /** Streams the model's next message. Ends with the message; throws if the message is incomplete. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
@@ -20,11 +20,11 @@ export type ModelEvent =
   | { readonly type: "reasoning"; readonly text: string }
   /** All calls of the message, once it is complete. */
   | { readonly type: "calls"; readonly calls: readonly StreamedCall[] }
-  /** Something to send back with the message as it is. */
+  /** Data to send back unchanged with the message. */
   | { readonly type: "keep"; readonly part: JsonValue }
-  /** What the message cost so far; the last one counts. */
+  /** The tokens used by the message so far; the last such event counts. */
   | ({ readonly type: "usage" } & ModelUsage)
-  /** The message is not complete: its length limit was reached, perhaps in the middle of its last call. */
+  /** The message is incomplete: it reached its length limit, perhaps in the middle of its last call. */
   | { readonly type: "cut" };
 
 export interface ModelUsage {

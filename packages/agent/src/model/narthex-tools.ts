@@ -5,7 +5,7 @@ import type { AgentSession } from "../session/agent-session.ts";
 import { listAgentTools } from "../session/agent-tools.ts";
 import { executeCall, readCall } from "../session/execute-call.ts";
 
-/** A tool as the AI SDK takes it, and executes it: by the kernel. */
+/** A tool of the AI SDK whose `execute` calls the kernel. */
 export interface AiSdkTool {
   readonly description: string;
   readonly inputSchema: AiSdkSchema;
@@ -18,7 +18,7 @@ export interface AiSdkCallOptions {
 }
 
 export interface NarthexToolsOptions {
-  /** Read-only calls that run side by side. */
+  /** Maximum number of read-only calls that run in parallel. */
   readonly maxParallel?: number;
   readonly approvalWaitMs?: number;
 }
@@ -28,8 +28,8 @@ const MAX_PARALLEL = 8;
 const APPROVAL_WAIT_MS = 600_000;
 
 /**
- * The tools of a session for `generateText` and `streamText`. The SDK starts all calls of a step at once; here those that
- * change something still run one after the other, in their order.
+ * The tools of a session for `generateText` and `streamText`. The SDK starts all calls of a step at once; calls that
+ * change something nevertheless run one after the other here, in their order.
  */
 export function narthexTools(session: AgentSession, options: NarthexToolsOptions = {}): Record<string, AiSdkTool> {
   checkOptions(options, KINDS, "narthexTools");
@@ -56,7 +56,7 @@ export function narthexTools(session: AgentSession, options: NarthexToolsOptions
   );
 }
 
-/** The SDK tells the model what was thrown, marked as an error. Without a name the message stands there as it is. */
+/** The SDK passes a thrown error to the model, marked as an error. Without a name the message is passed unchanged. */
 function failure(text: string): Error {
   return Object.assign(new Error(text), { name: "" });
 }

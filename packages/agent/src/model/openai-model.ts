@@ -7,7 +7,7 @@ import type { AgentMessage } from "./agent-message.ts";
 import { argumentsToSend } from "./call-arguments.ts";
 import type { ModelClient, ModelEvent } from "./model-client.ts";
 
-/** The part of the `openai` package's client that is used; anything of the same shape will do. */
+/** The part of the `openai` package's client that is used; any object of the same shape works. */
 export interface OpenaiClient {
   readonly chat: {
     readonly completions: {
@@ -38,10 +38,10 @@ interface OpenaiToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** Whatever else the request is to say, such as `{ temperature: 0 }`. */
+/** Additional fields of the request, such as `{ temperature: 0 }`. */
 export type ModelParameters = Readonly<Record<string, unknown>>;
 
-/** A model by OpenAI's chat completions, or by any server that speaks them. */
+/** Creates a model client for OpenAI's chat completions, or for any compatible server. */
 export function openaiModel(client: OpenaiClient, model: string, parameters: ModelParameters = {}): ModelClient {
   return {
     async *stream({ messages, tools, signal }) {

@@ -9,7 +9,7 @@ import { argumentsToSend } from "./call-arguments.ts";
 import type { ModelClient, ModelEvent } from "./model-client.ts";
 import type { ModelParameters } from "./openai-model.ts";
 
-/** The part of the `openai` package's client that is used; anything of the same shape will do. */
+/** The part of the `openai` package's client that is used; any object of the same shape works. */
 export interface OpenaiResponsesClient {
   readonly responses: {
     create(
@@ -38,18 +38,19 @@ interface ReasoningItem {
   readonly summary: [];
 }
 
-/** Reasoning goes back as it came, and to its place: before the call that it led to. */
+/** Reasoning that is sent back unchanged and at its place: before the call that it led to. */
 interface KeptReasoning {
   readonly callsBefore: number;
   readonly item: ReasoningItem;
 }
 
-/** What a provider that stores nothing has to be asked for: without it, reasoning cannot go back. */
+/** Must be requested from a provider that stores nothing; without it, reasoning cannot be sent back. */
 const ENCRYPTED = "reasoning.encrypted_content";
 
 /**
- * A model by OpenAI's responses. The whole conversation is sent each time and the provider is asked to store none of it;
- * `{ store: true }` among the parameters says otherwise. `reasoning` among them says that the model has any.
+ * Creates a model client for OpenAI's responses API. The whole conversation is sent each time, and the provider is told
+ * not to store it;
+ * `{ store: true }` in the parameters overrides that. `reasoning` in the parameters means that the model reasons.
  */
 export function openaiResponsesModel(
   client: OpenaiResponsesClient,
@@ -85,7 +86,7 @@ export function openaiResponsesModel(
   };
 }
 
-/** Models that do not reason refuse to be asked. */
+/** Models that do not reason refuse this request. */
 function withEncrypted(parameters: ModelParameters): ModelParameters {
   if (parameters["store"] === true || (parameters["reasoning"] ?? null) === null) return parameters;
   return { ...parameters, include: [...new Set([...readList(parameters, "include"), ENCRYPTED])] };
@@ -119,7 +120,7 @@ function* usageOf(event: unknown): Generator<ModelEvent> {
   if (inputTokens !== undefined && outputTokens !== undefined) yield { type: "usage", inputTokens, outputTokens };
 }
 
-/** A provider that stores nothing knows its reasoning again only by what it encrypted. */
+/** A provider that stores nothing accepts its reasoning back only in encrypted form. */
 function isReasoning(item: unknown, isStored: unknown): item is JsonObject {
   if (readField(item, "type") !== "reasoning") return false;
   return isStored === true || readText(item, "encrypted_content") !== undefined;
@@ -150,7 +151,7 @@ function assistantItems({ text, calls, kept = [] }: AssistantMessage): OpenaiInp
       arguments: JSON.stringify(argumentsToSend(call)),
     }),
   );
-  // What led to nothing is not taken back by the provider.
+  // The provider does not accept reasoning back if no text or call follows it.
   if (made.length === 0) return said.length === 0 ? [] : [...before(0), ...said];
   return [...before(0), ...said, ...made.flatMap((item, at) => (at === 0 ? [item] : [...before(at), item]))];
 }

@@ -9,35 +9,36 @@ import type { Transcript } from "./transcript.ts";
 export interface AgentOptions {
   readonly session: AgentSession;
   readonly model: ModelClient;
-  /** The conversation so far; its last message is for the model to answer. */
+  /** The conversation so far; the model responds to its last message. */
   readonly messages: readonly AgentMessage[];
   /**
-   * Keeps the run as it goes. One that holds a run already is taken up where that stopped, and nothing is done twice;
-   * `messages` is then what the run began with, or empty.
+   * Records the run as it proceeds. A transcript with a run in it is resumed where the run stopped, and nothing is done
+   * twice;
+   * `messages` must then be the run's initial messages, or empty.
    */
   readonly transcript?: Transcript;
   readonly limits?: Partial<AgentLimits>;
-  /** What a message of the model costs, in cost units. One unit for each token unless given. */
+  /** The price of a model message in cost units. By default, one unit per token. */
   readonly priceOf?: (usage: ModelUsage) => number;
-  /** Ends the run, and the calls it waits for. */
+  /** Cancels the run, and the calls that it waits for. */
   readonly signal?: AbortSignal;
-  /** Told everything as it happens; the run waits for it. */
+  /** Receives every event as it happens; the run waits for it. */
   readonly onEvent?: (event: AgentEvent) => void | Promise<void>;
 }
 
 export interface AgentLimits {
-  /** Messages of the model. */
+  /** Maximum number of model messages. */
   readonly turns: number;
-  /** Cost units, of the model's messages and of tool calls together. */
+  /** Maximum cost units of the model's messages and of tool calls together. */
   readonly cost: number;
   readonly timeMs: number;
-  /** Malformed calls of one tool in a row. */
+  /** Maximum number of consecutive malformed calls of one tool. */
   readonly corrections: number;
-  /** Calls of one message. */
+  /** Maximum number of calls in one message. */
   readonly callsPerTurn: number;
-  /** Read-only calls that run side by side. */
+  /** Maximum number of read-only calls that run in parallel. */
   readonly parallel: number;
-  /** How long a call waits for a person before the model is told that it does. */
+  /** How long a call waits for an approval before the model is told that it is pending. */
   readonly approvalWaitMs: number;
 }
 
@@ -71,7 +72,7 @@ const LIMIT_KINDS: OptionKinds<AgentLimits> = {
   approvalWaitMs: "amount?",
 };
 
-/** Throws INVALID_INPUT. SECURITY: nothing is ever above a limit that is no number. */
+/** Throws INVALID_INPUT. SECURITY: no value ever exceeds a limit that is NaN, so limits must be numbers. */
 export function checkAgentOptions(options: AgentOptions): void {
   checkOptions(options, OPTION_KINDS, "runAgent");
   if (options.limits !== undefined) checkOptions(options.limits, LIMIT_KINDS, "an agent's limits");
@@ -83,21 +84,21 @@ export type AgentEvent =
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "call"; readonly call: StreamedCall }
   | { readonly type: "result"; readonly call: StreamedCall; readonly outcome: CallOutcome }
-  /** A person is asked; the call waits. */
+  /** An approval was requested; the call waits for it. */
   | { readonly type: "question"; readonly question: ApprovalRequest }
   | { readonly type: "usage"; readonly usage: ModelUsage; readonly cost: number };
 
-/** Why a run ended. `answered` is the only one that nobody need look into. */
+/** Why a run ended. `answered` is the only value that needs no attention. */
 export type AgentEnd = "answered" | "length" | "turns" | "cost" | "time" | "corrections" | "cancelled" | "failed";
 
 export interface AgentResult {
   readonly end: AgentEnd;
-  /** The model's last words. */
+  /** The text of the model's last message. */
   readonly text: string;
-  /** The whole conversation: every call in it has its result, so it can be taken up again. */
+  /** The whole conversation. Every call in it has its result, so it can be continued. */
   readonly messages: readonly AgentMessage[];
   readonly turns: number;
   readonly cost: number;
-  /** Why it `failed`. */
+  /** Why the run `failed`. */
   readonly error?: Error;
 }

@@ -1,6 +1,6 @@
-/** Runs calls in the order in which they come. */
+/** Runs calls in the order in which they arrive. */
 export interface CallLane {
-  /** Calls that only read run beside each other; any other waits for all before it and holds up all behind it. */
+  /** Read-only calls run in parallel; any other call waits for all earlier calls and blocks all later ones. */
   run<T>(isReadOnly: boolean, task: () => Promise<T>): Promise<T>;
 }
 

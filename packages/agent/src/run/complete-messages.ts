@@ -3,14 +3,14 @@ import type { ExecutedCall } from "../session/execute-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 
 /**
- * INVARIANT: every call gets a result, in the order of the calls and however the run ended: no provider takes up a
- * conversation without.
+ * INVARIANT: every call gets a result, in the order of the calls and however the run ended. No provider continues a
+ * conversation with missing results.
  */
 export function completeMessages(messages: readonly AgentMessage[]): AgentMessage[] {
   const at = messages.findLastIndex(({ role }) => role === "assistant");
   const last = messages[at];
   if (last?.role !== "assistant") return [...messages];
-  // Ids may come again in every message.
+  // Each message may use the same ids again.
   const behind = messages.slice(at + 1);
   const resultOf = ({ id }: StreamedCall): AgentMessage | undefined =>
     behind.find((message) => message.role === "tool" && message.callId === id);

@@ -1,15 +1,15 @@
 import type { CallOutcome } from "../session/execute-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 
-/** Counts for how many messages in a row a model gets a tool's arguments wrong. */
+/** Counts in how many consecutive messages a model calls a tool with invalid arguments. */
 export interface Corrections {
-  /** The calls of one message, and what became of each. */
+  /** Counts the calls of one message with their outcomes. */
   note(calls: readonly StreamedCall[], outcomes: readonly (CallOutcome | undefined)[]): void;
-  /** A tool was called wrongly more often than a model may try again. */
+  /** Whether some tool was called wrongly more often than allowed. */
   readonly isExhausted: boolean;
 }
 
-/** SECURITY: names come from the model, so calls of tools that it made up count together. */
+/** SECURITY: names come from the model, so all calls of unknown tools share one count. */
 export function createCorrections(limit: number, isKnown: (name: string) => boolean): Corrections {
   const wrong = new Map<string, number>();
   return {

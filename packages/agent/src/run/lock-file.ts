@@ -4,8 +4,9 @@ import { KernelError } from "@narthex/contracts";
 const OWNER_ONLY = 0o600;
 
 /**
- * Locks a file by another one beside it, for this process and against this process alike; undefined if it is locked. The
- * lock is SQLite's own: the system lets go of it when the process ends, however it ends. What is left is an empty file.
+ * Locks a file with a lock file beside it, against other processes and within this process; undefined if it is already
+ * locked. Uses SQLite's own file lock: the system releases it when the process ends, however it ends. An empty file
+ * remains.
  */
 export async function lockFile(path: string): Promise<(() => void) | undefined> {
   const lock = `${path}.lock`;
@@ -24,7 +25,10 @@ export async function lockFile(path: string): Promise<(() => void) | undefined> 
   };
 }
 
-/** SECURITY: it is not made through a link, and others cannot lock it. One that is there is not opened: to close it unlocks it. */
+/**
+ * SECURITY: the lock file is not created through a link, and other users cannot lock it. An existing file is not
+ * opened, because closing it would release this process's lock on it.
+ */
 async function makeEmpty(path: string): Promise<void> {
   try {
     const file = await open(path, "wx", OWNER_ONLY);

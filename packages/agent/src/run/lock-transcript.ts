@@ -3,7 +3,10 @@ import type { Transcript } from "./transcript.ts";
 
 const held = new WeakSet<Transcript>();
 
-/** Takes a transcript for one run, and gives the way to let go of it. Two at once would write what neither could take up. */
+/**
+ * Reserves a transcript for one run, and returns the function that releases it. Two runs at once would write a
+ * transcript that neither could resume.
+ */
 export function lockTranscript(transcript: Transcript | undefined): () => void {
   if (transcript === undefined) return () => undefined;
   if (held.has(transcript))

@@ -6,7 +6,7 @@ import { lockFile } from "./lock-file.ts";
 import type { Transcript, TranscriptEntry } from "./transcript.ts";
 import { readTranscriptLines, toTranscriptLine } from "./transcript-lines.ts";
 
-/** A transcript in a file of its own, which nobody else can open until it is closed. */
+/** A transcript in its own file, which is locked until it is closed. */
 export interface TranscriptFile extends Transcript {
   close(): Promise<void>;
 }
@@ -17,11 +17,11 @@ const OTHERS = 0o077;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /**
- * Opens a transcript; a new file is made where there is none. An entry that a crash tore is dropped: nobody had acted upon it.
- * Anything else that is not as it was written is CONTENT_DAMAGED.
+ * Opens a transcript file, and creates it if it does not exist. An entry torn by a crash is dropped: nothing had acted
+ * on it. Any other damage is CONTENT_DAMAGED.
  *
- * SECURITY: it holds what the model was told, so it is one user's alone; and it belongs outside of the workspace, where an
- * agent could write its own past.
+ * SECURITY: the file contains what the model was told, so only its owner may read it. It belongs outside of the
+ * workspace, where an agent could rewrite its own history.
  */
 export async function openTranscriptFile(path: string): Promise<TranscriptFile> {
   const file = await open(path, FLAGS, OWNER_ONLY).catch((cause: unknown) => refuse(path, "cannot be opened", cause));
@@ -64,7 +64,7 @@ function createTranscript(
   return {
     read: () => last.then(() => [...entries]),
     append(entry) {
-      // INVARIANT: once an entry could not be written, none is: what is behind half an entry cannot be read.
+      // INVARIANT: after a failed write nothing more is written, because entries after a partial one cannot be read.
       last = last.then(() => write(entry));
       return last;
     },

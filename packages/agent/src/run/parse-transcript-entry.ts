@@ -6,7 +6,7 @@ import type { TranscriptEntry } from "./transcript.ts";
 
 const STATUSES: readonly CallOutcome["status"][] = ["success", "denied", "error", "malformed"];
 
-/** Throws CONTENT_DAMAGED for anything that no run appended. */
+/** Parses an entry. Throws CONTENT_DAMAGED for anything that a run cannot have appended. */
 export function parseTranscriptEntry(json: string): TranscriptEntry {
   const entry = objectOf(JSON.parse(json) as JsonValue);
   switch (entry["type"]) {

@@ -4,7 +4,7 @@ import type { AgentTools } from "../session/agent-tools.ts";
 import { type ExecuteCallOptions, executeCall, readCall } from "../session/execute-call.ts";
 import { toMessage } from "./complete-messages.ts";
 
-/** A conversation as a transcript keeps it: without the texts that stay with the kernel. */
+/** The messages as a transcript records them: without the texts that must stay in the kernel. */
 export function toRecordedMessages(messages: readonly AgentMessage[]): AgentMessage[] {
   return messages.map((message) => {
     if (message.role !== "tool" || message.recorded === undefined) return message;
@@ -13,7 +13,10 @@ export function toRecordedMessages(messages: readonly AgentMessage[]): AgentMess
   });
 }
 
-/** Asks the kernel for the texts that a transcript does not hold; it decides anew whether the session may see them. */
+/**
+ * Gets the texts that a transcript does not contain from the kernel, which decides again whether the session may see
+ * them.
+ */
 export async function restoreMessages(
   messages: readonly AgentMessage[],
   session: AgentSession,
@@ -40,7 +43,7 @@ async function restore(
   if (recorded === undefined || "words" in recorded) return message;
   const call = asked?.calls.find(({ id }) => id === callId);
   const read = call && readCall(call, tools);
-  // SECURITY: another session knows nothing of the call, and would make it.
+  // SECURITY: the kernel does not know the call in another session, and would execute it.
   if (call === undefined || typeof read !== "object" || recorded.sessionId !== session.id) {
     return { ...message, text: "What this call came to is not kept. Make it again if you need it." };
   }

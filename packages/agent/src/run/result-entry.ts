@@ -1,7 +1,7 @@
 import type { ExecutedCall } from "../session/execute-call.ts";
 import type { ResultEntry } from "./transcript.ts";
 
-/** What a transcript keeps of an outcome. The kernel gives a text that is left out again under the same request id. */
+/** Converts an outcome to a transcript entry. The kernel returns an omitted text again for the same request id. */
 export function toResultEntry(turn: number, at: number, { outcome, recorded }: ExecutedCall): ResultEntry {
   const { status, requestId, cost, text } = outcome;
   const entry = { type: "result", turn, at, status, requestId, cost } as const;

@@ -20,8 +20,8 @@ import { runTurn } from "./run-turn.ts";
 import { watchApprovalRequests } from "./watch-approval-requests.ts";
 
 /**
- * Lets a model work with the tools of a session until it answers without a call, or a limit ends it. Never rejects: what
- * went wrong is in the result, with the conversation up to there.
+ * Lets a model work with the tools of a session until it responds without a call, or a limit ends the run. Never
+ * rejects: errors are in the result, with the conversation so far.
  */
 export async function runAgent(options: AgentOptions): Promise<AgentResult> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -48,10 +48,10 @@ export async function runAgent(options: AgentOptions): Promise<AgentResult> {
   }
 }
 
-/** The longest a timer of Node waits. */
+/** Maximum delay of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** What a run has come to so far. */
+/** The state of a run so far. */
 interface Run {
   readonly messages: AgentMessage[];
   turns: number;
@@ -95,7 +95,7 @@ async function work(given: RunState): Promise<AgentEnd> {
   let tools = listAgentTools(session);
   const allowed = record.isOver ? Number.POSITIVE_INFINITY : limits.corrections;
   const corrections = createCorrections(allowed, (name) => tools.declared.find(name) !== undefined);
-  // Those that were given are the same, unless none were.
+  // If messages were given, they equal the recorded ones.
   if (options.messages.length === 0) {
     const { approvalWaitMs } = limits;
     run.messages.push(...(await restoreMessages(record.messages, session, tools, { signal, approvalWaitMs })));
@@ -110,13 +110,13 @@ async function work(given: RunState): Promise<AgentEnd> {
     signal.throwIfAborted();
     if (run.turns >= limits.turns) return "turns";
     if (run.cost >= limits.cost) return "cost";
-    // What a session may do changes while it works: rules are loaded, leases end.
+    // The permissions of a session change while it works: rules are loaded, leases expire.
     tools = listAgentTools(session);
     await run.tell({ type: "turn", turn: ++run.turns });
     const { tell, messages } = run;
     const { message, usage, isCut } = await runTurn({ model, messages, tools: tools.declared.decls, signal, tell });
     const turn = { message, isCut, cost: priceOf(usage), results: NO_RESULTS };
-    // INVARIANT: a message is kept before any of its calls is made, so that none is made that nobody knows of.
+    // INVARIANT: a message is recorded before any of its calls is executed, so that no call goes unrecorded.
     await record.noteTurn(run.turns, turn);
     await run.tell({ type: "usage", usage, cost: run.cost + turn.cost });
     const end = await runTurnCalls(turn, { ...given, tools, corrections });
@@ -131,7 +131,7 @@ interface TurnState extends RunState {
   readonly corrections: Corrections;
 }
 
-/** Makes the calls of a message that have no result yet. Undefined if the model is to go on. */
+/** Executes the calls of a message that have no result yet. Undefined if the model should continue. */
 async function runTurnCalls(turn: RecordedTurn, taking: TurnState): Promise<AgentEnd | undefined> {
   const { run, corrections } = taking;
   run.cost += turn.cost;
@@ -157,7 +157,7 @@ async function executeAll(
     session,
     limits,
     signal,
-    // What the model asked for with money that is spent is not done any more.
+    // Once the cost limit is reached, the remaining calls of the message are not executed.
     isSpent: run.cost >= limits.cost,
     results,
     requestIdOf: (at, call) => record.requestIdOf(run.turns, at, call),

@@ -14,19 +14,19 @@ export interface Batch {
   readonly session: AgentSession;
   readonly limits: Pick<AgentLimits, "parallel" | "callsPerTurn" | "approvalWaitMs">;
   readonly signal: AbortSignal;
-  /** Nothing new is to be done: only what is known of a call is told. */
+  /** Whether the cost limit is reached: then only recorded results are used and no call is executed. */
   readonly isSpent: boolean;
-  /** What became of some of the calls before a crash, by their place. */
+  /** Recorded results from before a crash, by the index of the call. */
   readonly results: ReadonlyMap<number, ResultEntry>;
   readonly requestIdOf: (at: number, call: StreamedCall) => string | undefined;
-  /** Keeps an outcome before anybody is told of it. */
+  /** Records an outcome before it is reported. */
   readonly note: (at: number, answered: ExecutedCall) => Promise<void>;
   readonly tell: (event: AgentEvent) => Promise<void>;
 }
 
 /**
- * Runs the calls of one message: those that only read and follow each other side by side, all others in their order. The
- * answers are in the order of the calls, one for each; undefined for one that is not made any more.
+ * Runs the calls of one message: consecutive read-only calls in parallel, all others in their order. Returns one result
+ * per call, in the order of the calls; undefined for a call that is no longer executed.
  */
 export async function runBatch(batch: Batch): Promise<(ExecutedCall | undefined)[]> {
   const { calls, isCut, tools, limits, tell } = batch;
@@ -67,7 +67,7 @@ export async function runBatch(batch: Batch): Promise<(ExecutedCall | undefined)
       return undefined;
     }),
   );
-  // INVARIANT: when this is over, however it ends, no call of it runs and nothing more is written.
+  // INVARIANT: when this function ends, for whatever reason, none of its calls is running and nothing more is written.
   const answered = await Promise.all(answers);
   failed.signal.throwIfAborted();
   return answered;
@@ -79,12 +79,12 @@ function restoredCall(known: ResultEntry | undefined): ExecutedCall | undefined 
   return toUnrecorded({ status, text, requestId, cost });
 }
 
-/** An outcome that can be written down. */
+/** An outcome whose text may be recorded. */
 function toUnrecorded(outcome: CallOutcome): ExecutedCall {
   return { outcome, recorded: undefined };
 }
 
-/** SECURITY: what is left of a call that was cut off may be a valid call, and another one than was meant. */
+/** SECURITY: the remainder of a call that was cut off may be a valid call, but a different one than intended. */
 const CUT_OFF =
   "Tool execution failed: your message reached its length limit in the middle of this call; make it again in a shorter one";
 

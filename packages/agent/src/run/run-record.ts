@@ -8,30 +8,30 @@ import { toRecordedMessages } from "./recorded-messages.ts";
 import { toResultEntry } from "./result-entry.ts";
 import type { BeginEntry, ResultEntry, Transcript, TranscriptEntry } from "./transcript.ts";
 
-/** A message of the model, and what is known of its calls. */
+/** A message of the model, and the recorded results of its calls. */
 export interface RecordedTurn {
   readonly message: AssistantMessage;
   readonly isCut: boolean;
   readonly cost: number;
-  /** By the call's place. */
+  /** By the index of the call. */
   readonly results: ReadonlyMap<number, ResultEntry>;
 }
 
-/** What is kept of a run while it goes on. */
+/** The record of a run in progress. */
 export interface RunRecord {
-  /** What the run began with, as far as it was kept. */
+  /** The initial messages of the run, as far as they were recorded. */
   readonly messages: readonly AgentMessage[];
-  /** What the model said to a process that is gone. */
+  /** Recorded messages of the model from earlier processes. */
   readonly turns: readonly RecordedTurn[];
-  /** The model has answered: nothing is left to do. */
+  /** Whether the model has already responded without a call, so that nothing is left to do. */
   readonly isOver: boolean;
   noteTurn(turn: number, said: Omit<RecordedTurn, "results">): Promise<void>;
   noteResult(turn: number, at: number, answered: ExecutedCall): Promise<void>;
-  /** The same for the same call of the same run, in whichever process. Undefined if nothing is kept. */
+  /** Deterministic: the same call of the same run has the same id in every process. Undefined without a transcript. */
   requestIdOf(turn: number, at: number, call: StreamedCall): string | undefined;
 }
 
-/** Begins a run, or takes up the one that the transcript holds. */
+/** Begins a run, or resumes the one in the transcript. */
 export async function openRunRecord(options: AgentOptions): Promise<RunRecord> {
   const { transcript, session, messages } = options;
   if (transcript === undefined) {
@@ -72,7 +72,7 @@ async function beginRun(transcript: Transcript, { session, messages }: AgentOpti
   return begin;
 }
 
-/** SECURITY: another session knows none of the calls, and would make those again whose outcome is unknown. */
+/** SECURITY: another session does not know the calls, and would execute those whose outcome is unknown again. */
 function resumeRun(first: TranscriptEntry, { session, messages }: AgentOptions): BeginEntry {
   if (first.type !== "begin") throw damaged("has no beginning");
   if (first.sessionId !== session.id) {
@@ -84,7 +84,10 @@ function resumeRun(first: TranscriptEntry, { session, messages }: AgentOptions):
   return first;
 }
 
-/** Of a result that stays with the kernel it matters only which it is: that may be refused by now. */
+/**
+ * Compares recorded messages with given ones. A result whose text stays in the kernel is compared by its call only,
+ * because the kernel may refuse the text by now.
+ */
 function isSame(kept: readonly AgentMessage[], given: readonly AgentMessage[]): boolean {
   const comparable = toRecordedMessages(given).map((message, at) => {
     const before = kept[at];
@@ -106,7 +109,7 @@ function turnsOf(entries: readonly TranscriptEntry[]): RecordedTurn[] {
     }
     const turn = turns[entry.turn - 1];
     if (turn?.message.calls[entry.at] === undefined) throw damaged("has a result without its call");
-    // A run that was ended may have written one after the next run did; both have it from the kernel.
+    // An ended run may have written a result after the next run did; both got it from the kernel.
     if (!turn.results.has(entry.at)) turn.results.set(entry.at, entry);
   }
   return turns;

@@ -9,7 +9,7 @@ import { untilAborted } from "./until-aborted.ts";
 export interface Turn {
   readonly message: AssistantMessage;
   readonly usage: ModelUsage;
-  /** The message's length limit was reached. */
+  /** Whether the message reached its length limit. */
   readonly isCut: boolean;
 }
 
@@ -21,9 +21,9 @@ export interface TurnRequest {
   readonly tell: (event: AgentEvent) => Promise<void>;
 }
 
-/** Longest text of one message. */
+/** Maximum number of characters in one message. */
 const MAX_TEXT = 4 * 1024 * 1024;
-/** Roughly how many characters a token has, where a provider does not count. */
+/** Approximate number of characters per token, for a provider that does not report usage. */
 const CHARACTERS_PER_TOKEN = 4;
 
 /** Streams one message of the model. */
@@ -66,7 +66,7 @@ export async function runTurn({ model, messages, tools, signal, tell }: TurnRequ
   return { message, usage: usage ?? estimate(messages, message), isCut };
 }
 
-/** A cost limit must hold for a provider that does not count, too. */
+/** Estimates usage, so that a cost limit also works with a provider that does not report it. */
 function estimate(messages: readonly AgentMessage[], message: AssistantMessage): ModelUsage {
   return {
     inputTokens: Math.ceil(JSON.stringify(messages).length / CHARACTERS_PER_TOKEN),

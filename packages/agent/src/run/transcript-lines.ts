@@ -5,13 +5,16 @@ import type { TranscriptEntry } from "./transcript.ts";
 const NEWLINE = 0x0a;
 const CHECKSUM_CHARACTERS = 16;
 
-/** An entry as one line of text: the beginning of the BLAKE3 hash of its JSON, a space, and the JSON. */
+/** Formats an entry as one line: a prefix of the BLAKE3 hash of its JSON, a space, and the JSON. */
 export function toTranscriptLine(entry: TranscriptEntry): Buffer {
   const json = JSON.stringify(entry);
   return Buffer.from(`${checksumOf(json)} ${json}\n`);
 }
 
-/** The entries, and where the last whole one ends. Only the last line may be torn; else CONTENT_DAMAGED. */
+/**
+ * Parses the entries, and returns where the last complete one ends. Only the last line may be torn; otherwise
+ * CONTENT_DAMAGED is thrown.
+ */
 export function readTranscriptLines(bytes: Buffer): { readonly entries: TranscriptEntry[]; readonly end: number } {
   const entries: TranscriptEntry[] = [];
   let start = 0;
@@ -29,7 +32,7 @@ export function readTranscriptLines(bytes: Buffer): { readonly entries: Transcri
   return { entries, end: start };
 }
 
-/** The JSON of a line, if it is whole. */
+/** The JSON of a line, if its hash matches. */
 function verifyLine(line: string): string | undefined {
   const json = line.slice(CHECKSUM_CHARACTERS + 1);
   return line === `${checksumOf(json)} ${json}` ? json : undefined;

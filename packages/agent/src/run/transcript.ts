@@ -1,30 +1,32 @@
 import type { AgentMessage, AssistantMessage } from "../model/agent-message.ts";
 import type { CallOutcome } from "../session/execute-call.ts";
 
-/** Keeps one run, so that it can go on after a crash. */
+/** The record of one run, so that it can be resumed after a crash. */
 export interface Transcript {
-  /** Everything that was appended, in its order. */
+  /** All appended entries, in their order. */
   read(): Promise<readonly TranscriptEntry[]>;
-  /** Resolves once the entry survives a crash. Entries stand in the order in which they were given. */
+  /** Resolves once the entry survives a crash. Entries keep the order in which they were passed. */
   append(entry: TranscriptEntry): Promise<void>;
 }
 
-/** First the beginning; then each message of the model, and behind it the results of its calls as they came. */
+/**
+ * First the beginning; then each message of the model, followed by the results of its calls in the order of arrival.
+ */
 export type TranscriptEntry = BeginEntry | TurnEntry | ResultEntry;
 
 export interface BeginEntry {
   readonly type: "begin";
-  /** Part of the request id of every call, so that no two runs have one in common. */
+  /** Part of the request id of every call, so that two runs never share an id. */
   readonly runId: string;
-  /** Calls are known to the session that made them, and to no other. */
+  /** Only the session that made a call knows it. */
   readonly sessionId: string;
-  /** Without the texts that only the kernel may keep. */
+  /** Without the texts that must stay in the kernel. */
   readonly messages: readonly AgentMessage[];
 }
 
 export interface TurnEntry {
   readonly type: "turn";
-  /** From 1. */
+  /** Starts at 1. */
   readonly turn: number;
   readonly message: AssistantMessage;
   readonly isCut: boolean;
@@ -35,12 +37,12 @@ export interface TurnEntry {
 export interface ResultEntry {
   readonly type: "result";
   readonly turn: number;
-  /** The call's place in the message. */
+  /** The index of the call in the message. */
   readonly at: number;
   readonly status: CallOutcome["status"];
   readonly requestId: string;
   /** Cost units of the call. */
   readonly cost: number;
-  /** What the model was told. Absent if only the kernel may keep it: then the kernel is asked for it. */
+  /** The text that the model was told. Absent if it must stay in the kernel, which then returns it on request. */
   readonly text?: string;
 }

@@ -1,9 +1,12 @@
-/** What a source gives until a signal aborts. Then it throws, also if the source takes no notice and never gives anything. */
+/**
+ * Yields the items of a source until a signal aborts. Then throws, even if the source ignores the signal and never
+ * yields.
+ */
 export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void> {
   const iterator = source[Symbol.asyncIterator]();
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(signal.reason as Error);
-  // Nobody may be waiting for it when it happens.
+  // Prevents an unhandled rejection if it aborts while nothing waits for it.
   aborted.promise.catch(() => undefined);
   signal.addEventListener("abort", abort, { once: true });
   try {
@@ -15,7 +18,7 @@ export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSi
     }
   } finally {
     signal.removeEventListener("abort", abort);
-    // A source that hangs does not hold up its reader.
+    // Not awaited, so that a source that hangs does not block its reader.
     void Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
 }

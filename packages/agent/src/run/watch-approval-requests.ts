@@ -1,7 +1,7 @@
 import type { AgentSession } from "../session/agent-session.ts";
 import type { AgentEvent } from "./agent-run.ts";
 
-/** Tells of each question once, as soon as somebody is asked. */
+/** Reports each approval request once, as soon as it is pending. */
 export async function watchApprovalRequests(
   session: AgentSession,
   signal: AbortSignal,
@@ -16,6 +16,6 @@ export async function watchApprovalRequests(
       known = new Set(questions.map(({ approvalId }) => approvalId));
     }
   } catch {
-    // The calls themselves say how they ended; nobody waits for this.
+    // Ignored: the calls themselves report how they ended.
   }
 }

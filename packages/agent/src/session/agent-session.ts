@@ -11,28 +11,31 @@ import type {
   ToolDeclaration,
 } from "@narthex/kernel";
 
-/** What an agent needs of its session. */
+/** The part of a session that an agent needs. */
 export interface AgentSession {
   readonly id: string;
-  /** Finds it in the kernel, which may have been started since it was opened. Throws a KernelError with a SESSION_* code. */
+  /**
+   * Finds the session in the kernel, which may have been restarted since it was opened. Throws a KernelError with a
+   * SESSION_* code.
+   */
   authenticate(): Promise<void>;
   /** The tools that its lease and the policy could permit, and that this host can run. */
   listTools(): readonly AgentTool[];
-  /** Never rejects: a denial or an error is an answer like any other. An abort of the signal cancels the call. */
+  /** Never rejects: a denial or an error is an ordinary response. Aborting the signal cancels the call. */
   call(tool: string, input: JsonValue, options?: AgentCallOptions): Promise<AgentCallResponse>;
-  /** What would be said of a call if it came now, and why. */
+  /** The decision that a call would get now, and the reasons for it. */
   explain(tool: string, input: JsonValue): Promise<CallExplanation>;
-  /** What people are asked about this session's calls: now, and again after each change, until the signal aborts. */
+  /** The pending approval requests of this session: now, and again after each change, until the signal aborts. */
   watchApprovalRequests(signal: AbortSignal): AsyncIterable<readonly ApprovalRequest[]>;
 }
 
 export interface AgentTool {
   readonly declaration: ToolDeclaration;
-  /** What a call with this input may do at most. It only says which calls can run side by side. */
+  /** The highest tier of a call with this input. Only used to decide which calls can run in parallel. */
   tierOf(input: JsonValue): SafetyTier;
 }
 
-/** The same in the kernel's own process, with all that is known of an answer there. */
+/** A session in the kernel's own process, with the full call results that are available there. */
 export interface InProcessSession extends AgentSession {
   call(tool: string, input: JsonValue, options?: SessionCallOptions): Promise<CallResult>;
 }
@@ -46,18 +49,18 @@ type SessionKernel = Pick<
   "authenticate" | "listTools" | "call" | "callInProcess" | "explainCall" | "watchApprovals"
 >;
 
-/** As the ledger names it. */
+/** The door's name in the ledger. */
 const DOOR = "in_process";
 
-/** No call of one of these could succeed. */
+/** States in which every call of a tool fails. */
 const UNUSABLE: ReadonlySet<string> = new Set(["quarantined", "disabled"]);
 
-/** A session of a kernel in this process. */
+/** Creates a session of a kernel in this process. */
 export function createAgentSession(
   kernel: SessionKernel,
   { id, token }: { readonly id: string; readonly token: string },
 ): InProcessSession {
-  /** An abort cancels the call: the signal alone would say that nobody waits, and what may have effects would go on. */
+  /** Cancels the call on abort. The signal alone would only stop waiting, while the call and its effects continue. */
   async function callUntil(signal: AbortSignal, call: InProcessCall & { requestId: string }): Promise<CallResult> {
     const cancel = (): void => void kernel.call({ request: toCancelRequest(token, call.requestId), door: DOOR });
     signal.addEventListener("abort", cancel, { once: true });
@@ -81,7 +84,7 @@ export function createAgentSession(
       const faults = findCallOptionFaults(given);
       if (faults !== undefined) return kernel.callInProcess({ token, tool, input, faults });
       const { signal, ...options } = given;
-      // Its id is then made by the kernel, which draws random bytes for many at once.
+      // The kernel then creates the request id; it draws random bytes for many ids at once.
       if (signal === undefined) return kernel.callInProcess({ ...options, token, tool, input });
       return callUntil(signal, { ...options, requestId: options.requestId ?? newRequestId(), token, tool, input });
     },
@@ -103,8 +106,8 @@ function toCancelRequest(token: string, requestId: string) {
 }
 
 /**
- * What a kernel in this process lists is the tool itself, which can narrow its declaration for some input. A narrowing that
- * fails says nothing: the kernel refuses the call then.
+ * A kernel in this process lists the tool itself, which can narrow its declaration for an input. If narrowing fails,
+ * the declared tier is used; the kernel will refuse the call.
  */
 function tierOf(declaration: ToolDeclaration, input: JsonValue): SafetyTier {
   if (!isTool(declaration)) return declaration.tier;

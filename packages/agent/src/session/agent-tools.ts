@@ -2,10 +2,10 @@ import { type DeclaredTools, declareTools } from "../declare/declare-tools.ts";
 import type { AgentSession } from "./agent-session.ts";
 import type { ReadCall } from "./execute-call.ts";
 
-/** The tools of a session as a model is told about them. */
+/** The tools of a session as declared to a model. */
 export interface AgentTools {
   readonly declared: DeclaredTools;
-  /** Whether a call can run beside others. */
+  /** Whether a call can run in parallel with others. */
   isReadOnly(call: ReadCall): boolean;
 }
 

@@ -1,12 +1,15 @@
 import { findCode, type ToolDenied, type ToolError, type ToolResponse } from "@narthex/contracts";
 
-/** An answer of the kernel, as a model is told about it. */
+/** A response of the kernel, as described to a model. */
 export interface DescribedResponse {
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** The view of a result; or what went wrong, why, and what to do next. `allowed`: what a denied call could have been. */
+/**
+ * The view of a result; or what went wrong, why, and what to do next. `allowed` describes what would have been allowed
+ * instead of a denied call.
+ */
 export function describeResponse(response: ToolResponse, allowed: readonly string[] = []): DescribedResponse {
   const { result } = response;
   switch (result.case) {
@@ -22,7 +25,7 @@ export function describeResponse(response: ToolResponse, allowed: readonly strin
 }
 
 function denialText({ ruleId, rationaleCode, message }: ToolDenied, allowed: readonly string[]): string {
-  // What the kernel itself refuses is no rule's doing.
+  // A refusal by the kernel itself has no policy rule.
   const by = ruleId === "" || ruleId.startsWith("kernel:") ? "" : ` by rule ${ruleId}`;
   return withNext([`Denied${by} (${rationaleCode}): ${message}`, ...allowed], rationaleCode);
 }

@@ -12,34 +12,34 @@ import { describeResponse } from "./describe-response.ts";
 import { recordedText } from "./recorded-text.ts";
 import { findNearestRules } from "./find-nearest-rules.ts";
 
-/** What became of one call that a model made. */
+/** The outcome of one call of a model. */
 export interface CallOutcome {
-  /** `malformed`: nothing ran, and the model is to send it again in the right form. */
+  /** `malformed`: nothing ran, and the model should repeat the call in the right form. */
   readonly status: "success" | "denied" | "error" | "malformed";
-  /** What the model is told. */
+  /** The text for the model. */
   readonly text: string;
-  /** Empty if the kernel was not asked. */
+  /** Empty if the kernel was not called. */
   readonly requestId: string;
-  /** Cost units. */
+  /** In cost units. */
   readonly cost: number;
 }
 
-/** The same with what may be written down of it. */
+/** An outcome, and the text that may be recorded for it. */
 export interface ExecutedCall {
   readonly outcome: CallOutcome;
-  /** Undefined where the text may be. */
+  /** Undefined if the outcome's own text may be recorded. */
   readonly recorded: RecordedText | undefined;
 }
 
 export interface ExecuteCallOptions {
   readonly signal: AbortSignal;
-  /** How long a call waits for a person before the model is told that it does. */
+  /** How long a call waits for an approval before the model is told that it is pending. */
   readonly approvalWaitMs: number;
-  /** Made up when absent. */
+  /** Generated if absent. */
   readonly requestId?: string | undefined;
 }
 
-/** A call with arguments that could be read, and what is known of its tool. */
+/** A call with parsed arguments, and the declaration of its tool. */
 export interface ReadCall {
   readonly tool: string;
   readonly input: JsonValue;
@@ -47,7 +47,7 @@ export interface ReadCall {
   readonly declared: DeclaredTool | undefined;
 }
 
-/** Reads the arguments of a call. A text is what the model is told if it cannot be made. */
+/** Parses the arguments of a call. Returns an error text for the model if they are invalid. */
 export function readCall({ name, arguments: text }: StreamedCall, tools: AgentTools): ReadCall | string {
   const declared = tools.declared.find(name);
   const parsed = parseArguments(text);
@@ -59,9 +59,10 @@ export function readCall({ name, arguments: text }: StreamedCall, tools: AgentTo
 }
 
 /**
- * Makes a call, waits for the person it may need, and puts the answer into words. Never rejects.
+ * Makes a call, waits for an approval if it needs one, and describes the response. Never rejects.
  *
- * SECURITY: a tool that the model was not shown is asked for all the same: the kernel refuses it and the attempt is on record.
+ * SECURITY: a call of a tool that the model was not shown is sent nevertheless: the kernel refuses it and records the
+ * attempt.
  */
 export async function executeCall(
   call: ReadCall,
@@ -92,7 +93,7 @@ async function describeOutcome(
   return { status: result.case ?? "error", text: describeResponse(response, allowed).text };
 }
 
-/** The same request again joins the one that waits, so nothing is asked or done twice. */
+/** Repeating the request joins the pending one, so no approval is requested twice and nothing is executed twice. */
 async function callAndWait(
   { tool, input }: ReadCall,
   session: AgentSession,
@@ -103,7 +104,7 @@ async function callAndWait(
   for (;;) {
     const { result } = answer.response;
     if (result.case !== "error" || result.value.errorCode !== "APPROVAL_PENDING") return answer;
-    // Said by a tool: nobody was asked.
+    // The tool itself failed with this code; no approval is pending.
     if (result.value.approvalId === "") return answer;
     patience ??= AbortSignal.any([signal, AbortSignal.timeout(approvalWaitMs)]);
     await waitUntilDecided(result.value.approvalId, session, patience);

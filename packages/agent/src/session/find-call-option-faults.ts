@@ -13,9 +13,9 @@ const KINDS: OptionKinds<SessionCallOptions> = {
 };
 
 /**
- * What is wrong with the options of one call; undefined if nothing is.
+ * Validates the options of one call; undefined if they are valid.
  *
- * SECURITY: a dedupe key or a request id that is misspelt would be left out, and a retry would do everything again.
+ * SECURITY: a misspelt dedupe key or request id would be ignored, and a retry would do everything again.
  */
 export function findCallOptionFaults(options: SessionCallOptions): readonly Violation[] | undefined {
   try {

@@ -5,7 +5,7 @@ import type { AgentSession } from "./agent-session.ts";
 const MAX_LINES = 3;
 const MAX_CONDITION = 300;
 
-/** Of a denied call: which rules came nearest to allowing it, for a model that looks for another way. */
+/** For a denied call: the rules that came nearest to allowing it, so that the model can find another way. */
 export async function findNearestRules(
   session: Pick<AgentSession, "explain">,
   tool: string,
@@ -15,12 +15,12 @@ export async function findNearestRules(
   try {
     explanation = await session.explain(tool, input);
   } catch {
-    // The denial stands without it.
+    // The denial is reported without them.
     return [];
   }
   const refused = explanation.questions.filter(({ allowed }) => !allowed);
   const near = refused
-    // What is forbidden stays so, whatever would permit it.
+    // A forbidden request stays forbidden, whatever permits it.
     .filter(({ rules }) => !rules.some(isForbidding))
     .flatMap(({ rules }) => rules)
     .filter(isWithinReach);
@@ -29,21 +29,23 @@ export async function findNearestRules(
 }
 
 /**
- * What every context has: facts of the tool, of the session and of the moment. No other arguments would make a condition
- * about one of them hold.
+ * Facts of the tool, the session and the moment, which every context has. Other arguments cannot change whether a
+ * condition on one of them holds.
  */
 const FIXED_FACTS = new RegExp(
   "\\bcontext\\s*\\.\\s*(?:tool|version|source|isolation|definition_hash|input_digest|effects|tier|determinism|labels|" +
     "directory|calls|time_ms|budget)\\b|\\b(?:principal|resource)\\b",
 );
 
-/** A rule that lacks only conditions about what the caller chose: a path, a host, a command, an argument. */
+/**
+ * Whether a permit rule fails only because of conditions on the caller's input: a path, a host, a command, an argument.
+ */
 function isWithinReach({ effect, verdict, because }: RuleFinding): boolean {
   if (effect !== "permit" || verdict !== "almost" || because.length === 0) return false;
   return because.every((condition) => /\bcontext\b/.test(condition) && !FIXED_FACTS.test(condition));
 }
 
-/** Of a call that is denied only because its path is protected: the rules that permit it elsewhere. */
+/** For a call that is denied only because its path is protected: the rule that permits it on other paths. */
 function unprotected({ questions }: CallExplanation): string[] {
   const refused = questions.filter(({ allowed }) => !allowed);
   if (refused.length === 0 || !refused.every(({ action }) => action === PROTECTED_ACTION)) return [];

@@ -4,7 +4,9 @@ import { describeResponse } from "./describe-response.ts";
 
 const SECRET = "secret";
 
-/** What the kernel itself says of a call that it decided about. Of some of them it keeps no answer. */
+/**
+ * Error codes that the kernel itself returns for a call it has decided about. For some of them it stores no response.
+ */
 const SAID_BY_KERNEL: ReadonlySet<string> = new Set([
   "DUPLICATE_REQUEST_ID",
   "DEDUPE_CONFLICT",
@@ -18,12 +20,13 @@ const SAID_BY_KERNEL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is written down of an answer; undefined where its text can be.
+ * The text to record for a response; undefined if its own text may be recorded.
  *
- * SECURITY: what is labelled secret, and what a tool said about a failure, of which nobody knows what it quotes, lies with the
- * kernel and nowhere else. A tool can fail with any code, so of those that the kernel says only the meaning is kept.
- * INVARIANT: a text is left to the kernel only if that has a final answer under the id. All else is kept: to ask again for
- * what was refused would have it decided, and perhaps done, long after the model was told that it was not.
+ * SECURITY: a text labelled secret stays in the kernel only, and so does a tool's error message, because it may quote
+ * anything. A tool can fail with any code, so for the kernel's own codes only their documented meaning is recorded.
+ * INVARIANT: a text is left to the kernel only if the request id has a final response there. Every other text is
+ * recorded: repeating a refused request would have it decided, and perhaps executed, long after the model was told that
+ * it was refused.
  */
 export function recordedText(
   response: ToolResponse,
@@ -39,7 +42,7 @@ export function recordedText(
     : place;
 }
 
-/** Without a decision no tool has run, so that none has said anything. */
+/** Without a decision no tool has run, so the text cannot come from a tool. */
 function isUndecided({ proofHash, repeatedAnswer }: ToolError): boolean {
   return proofHash.length === 0 && !repeatedAnswer;
 }

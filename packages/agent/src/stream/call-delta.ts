@@ -1,28 +1,28 @@
-/** One piece of a tool call as it was streamed, whichever provider it came from. Anything may be missing. */
+/** One streamed piece of a tool call, independent of the provider. Any field may be missing. */
 export interface CallDelta {
-  /** The call's place in the message. */
+  /** The index of the call in the message. */
   readonly index?: number | undefined;
-  /** What the provider calls it among the pieces, if that is not its id. */
+  /** The provider's name for the call within the stream, if that is not its id. */
   readonly key?: string | undefined;
-  /** What the result is to be sent under. */
+  /** The id under which the result is sent. */
   readonly id?: string | undefined;
   readonly name?: string | undefined;
   /** The next characters of the arguments. */
   readonly text?: string | undefined;
-  /** The arguments from end to end: they count instead of the pieces. */
+  /** The complete arguments, which replace all pieces. */
   readonly whole?: string | undefined;
-  /** The piece's place in the stream, where the provider numbers them. */
+  /** The sequence number of the piece, if the provider numbers them. */
   readonly sequence?: number | undefined;
-  /** A call of its own, even if nothing tells it from the one before. */
+  /** Whether this is a new call, even if nothing distinguishes it from the previous one. */
   readonly isOther?: boolean | undefined;
-  /** None of ours: the provider runs it. */
+  /** Whether the provider itself runs the call. */
   readonly isForeign?: boolean | undefined;
 }
 
-/** The pieces in one event of a provider's stream. Never trusts its shape. */
+/** Extracts the pieces from one event of a provider's stream. Never trusts the event's shape. */
 export type DeltaReader = (event: unknown) => readonly CallDelta[];
 
-/** A call as the model made it. Its arguments may be anything. */
+/** A call as the model made it. Its arguments may be any text. */
 export interface StreamedCall {
   readonly id: string;
   /** As the model wrote it. */

@@ -3,7 +3,7 @@ import { readField, readText } from "./to-arguments-json.ts";
 
 const MAX_MESSAGE = 500;
 
-/** What a provider said in its stream instead of going on. */
+/** Converts an error that a provider sent in its stream. */
 export function toProviderError(error: unknown): KernelError {
   const nested = readField(error, "error") ?? error;
   const said = readText(nested, "message") ?? (typeof nested === "string" ? nested : "no reason was given");
@@ -11,7 +11,10 @@ export function toProviderError(error: unknown): KernelError {
   return new KernelError("UPSTREAM_ERROR", `the provider ended the stream: ${message}`, { cause: error });
 }
 
-/** SECURITY: half a message must not be acted upon: a call whose arguments had not come yet looks like one without any. */
+/**
+ * SECURITY: an incomplete message must not be acted on: a call whose arguments have not arrived yet looks like one
+ * without arguments.
+ */
 export function streamTruncated(): KernelError {
   return new KernelError("UPSTREAM_ERROR", "the provider's stream ended before the message did: ask again");
 }

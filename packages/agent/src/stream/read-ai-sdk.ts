@@ -2,7 +2,7 @@ import type { CallDelta } from "./call-delta.ts";
 import { readField, toArgumentsJson, readText } from "./to-arguments-json.ts";
 import { toProviderError } from "./provider-error.ts";
 
-/** Stream parts of the AI SDK: those of a model and those of `streamText`. */
+/** Reads stream parts of the AI SDK: those of a model and those of `streamText`. */
 export function readAiSdk(part: unknown): CallDelta[] {
   const isForeign = readField(part, "providerExecuted") === true;
   switch (readField(part, "type")) {

@@ -2,7 +2,7 @@ import type { CallDelta } from "./call-delta.ts";
 import { readCount, readField, toArgumentsJson, readText } from "./to-arguments-json.ts";
 import { toProviderError } from "./provider-error.ts";
 
-/** Events of Anthropic's messages. */
+/** Reads events of Anthropic's messages API. */
 export function readAnthropic(event: unknown): CallDelta[] {
   const index = readCount(event, "index");
   switch (readField(event, "type")) {
@@ -20,10 +20,10 @@ export function readAnthropic(event: unknown): CallDelta[] {
 }
 
 function readBlock(block: unknown, index: number | undefined): CallDelta[] {
-  // Pieces of arguments are sent for tools that the provider runs itself, too.
+  // Tools that the provider runs itself also stream their arguments.
   if (readField(block, "type") !== "tool_use") return index === undefined ? [] : [{ index, isForeign: true }];
   const input = readField(block, "input");
-  // An empty object stands for what is yet to come.
+  // An empty object is a placeholder for arguments that follow.
   const isGiven = typeof input === "object" && input !== null && Object.keys(input).length > 0;
   return [
     {

@@ -1,7 +1,7 @@
 import type { CallDelta } from "./call-delta.ts";
 import { readField, toArgumentsJson, readList, readText } from "./to-arguments-json.ts";
 
-/** Chunks of Gemini, which sends each call in one piece and most of them without an id. */
+/** Reads chunks of Gemini, which sends each call in one piece and most calls without an id. */
 export function readGemini(chunk: unknown): CallDelta[] {
   const [candidate] = readList(chunk, "candidates");
   return readList(readField(candidate, "content"), "parts").flatMap((part): CallDelta[] => {

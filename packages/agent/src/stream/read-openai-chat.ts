@@ -2,9 +2,9 @@ import type { CallDelta } from "./call-delta.ts";
 import { readCount, readField, toArgumentsJson, readList, readText } from "./to-arguments-json.ts";
 import { toProviderError } from "./provider-error.ts";
 
-/** Chunks of OpenAI's chat completions, and of the many servers that speak like them. */
+/** Reads chunks of OpenAI's chat completions, and of the many compatible servers. */
 export function readOpenaiChat(chunk: unknown): CallDelta[] {
-  // A server that fails in the middle sends this in place of a chunk.
+  // A server that fails in the middle of a stream sends this in place of a chunk.
   if (readField(chunk, "error") !== undefined && readField(chunk, "choices") === undefined)
     throw toProviderError(chunk);
   const [choice] = readList(chunk, "choices");

@@ -2,7 +2,7 @@ import type { CallDelta } from "./call-delta.ts";
 import { readCount, readField, readList, readText } from "./to-arguments-json.ts";
 import { toProviderError } from "./provider-error.ts";
 
-/** Events of OpenAI's responses. They are numbered, so a lost order can be put right. */
+/** Reads events of OpenAI's responses API. They are numbered, so their order can be restored. */
 export function readOpenaiResponses(event: unknown): CallDelta[] {
   const place = {
     index: readCount(event, "output_index"),

@@ -4,11 +4,11 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * The objects of a text that holds several, one after the other: models that mean two calls sometimes write both into one.
- * A text that is anything else comes back whole.
+ * Splits a text that contains several JSON objects in a row: models that mean two calls sometimes write both into one.
+ * Any other text is returned whole.
  *
- * SECURITY: an object that repeats the one before is left out. A piece that was sent twice looks exactly so, and what it
- * asks for must not be done twice.
+ * SECURITY: an object equal to the one before it is dropped. A chunk that was sent twice looks the same, and its call
+ * must not be executed twice.
  */
 export function splitConcatenatedObjects(text: string, maxObjects: number): readonly string[] {
   const objects: string[] = [];
@@ -29,7 +29,7 @@ function skipBetween(text: string, from: number): number {
   return at;
 }
 
-/** Behind the object that begins at `start`; undefined if none does, or it does not end. */
+/** The index after the object that begins at `start`; undefined if no object begins there or it does not end. */
 function endOfObject(text: string, start: number): number | undefined {
   if (text.charCodeAt(start) !== OPEN) return undefined;
   let depth = 0;
@@ -46,7 +46,7 @@ function endOfObject(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** The place of the quote that ends a string. */
+/** The index of the quote that ends a string. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;

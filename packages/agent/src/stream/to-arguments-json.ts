@@ -1,6 +1,6 @@
 export { readCount, readField, readList, readText } from "@narthex/contracts";
 
-/** Arguments that came as a value, as the text they would have come as. */
+/** Converts arguments that arrived as a value to JSON text. */
 export function toArgumentsJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";

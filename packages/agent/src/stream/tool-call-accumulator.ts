@@ -5,13 +5,13 @@ import { splitConcatenatedObjects } from "./split-concatenated-objects.ts";
 
 export interface AccumulatorOptions {
   readonly maxCalls?: number;
-  /** Of all arguments, names and ids together. */
+  /** Maximum for all arguments, names and ids together. */
   readonly maxCharacters?: number;
-  /** Makes up an id for a call that came without one. */
+  /** Creates an id for a call that arrived without one. */
   readonly newId?: () => string;
 }
 
-/** A call that is being put together. */
+/** A call under construction. */
 interface OpenCall {
   index: number | undefined;
   key: string;
@@ -25,17 +25,17 @@ interface OpenCall {
 const KINDS: OptionKinds<AccumulatorOptions> = { maxCalls: "amount?", maxCharacters: "amount?", newId: "function?" };
 const MAX_CALLS = 128;
 const MAX_CHARACTERS = 8 * 1024 * 1024;
-/** What a piece costs besides its characters: many empty ones take memory as well. */
+/** Cost of a piece besides its characters: many empty pieces take memory as well. */
 const PIECE_COST = 16;
-/** What a call without a name is called, so that the model can be told that there is no such tool. */
+/** Name for a call without one, so that the model can be told that there is no such tool. */
 const NAMELESS = "unnamed_tool";
 
 /**
  * Rebuilds the tool calls of one message from the pieces in which a provider streams them.
  *
- * SECURITY: a stream is written by a model and passed on by servers of all kinds. Whatever comes, memory is bounded, no
- * piece goes to another call than its own, and the only error is a KernelError: RESOURCE_EXCEEDED, or UPSTREAM_ERROR for
- * what the provider itself reports.
+ * SECURITY: a stream is written by a model and relayed by servers of all kinds. Whatever arrives, memory is bounded, no
+ * piece is added to another call, and the only error is a KernelError: RESOURCE_EXCEEDED, or UPSTREAM_ERROR for an
+ * error that the provider itself reports.
  */
 export class ToolCallAccumulator {
   readonly #read: DeltaReader;
@@ -57,12 +57,12 @@ export class ToolCallAccumulator {
     this.#newId = options.newId ?? (() => `call_${crypto.randomUUID().replaceAll("-", "")}`);
   }
 
-  /** Takes in one event of the stream, as it came. */
+  /** Adds one event of the stream, as it arrived. */
   push(event: unknown): void {
     for (const delta of this.#read(event)) this.#add(delta);
   }
 
-  /** The calls of the message, in its order, each with an id of its own. */
+  /** Returns the calls of the message in order, each with a unique id. */
   finish(): StreamedCall[] {
     const ids = new Set<string>();
     const unused = (wanted: string): string => {
@@ -76,7 +76,7 @@ export class ToolCallAccumulator {
       return texts.map((text, at) => ({ wantedId: at === 0 ? call.id : "", name: call.name || NAMELESS, text }));
     });
     if (calls.length > this.#maxCalls) throw tooMany(this.#maxCalls);
-    // Ids that were given come first: none that is made up takes one of theirs.
+    // Provided ids are reserved first, so that no generated id equals one of them.
     const given = calls.map(({ wantedId }) => (wantedId === "" || ids.has(wantedId) ? "" : unused(wantedId)));
     return calls.map(({ name, text }, at) => ({ id: given[at] || unused(""), name, arguments: text }));
   }
@@ -103,7 +103,7 @@ export class ToolCallAccumulator {
     }
     const atIndex = this.#byIndex.get(index);
     if (atIndex === undefined) return byId?.index === undefined ? byId : undefined;
-    // Some servers give every call the same index: then ids, or else names, tell them apart.
+    // Some servers give every call the same index; then ids, or else names, distinguish them.
     if (key !== undefined && atIndex.key !== "" && atIndex.key !== key) return undefined;
     if (id !== undefined && atIndex.id !== "" && atIndex.id !== id) return byId?.index === index ? byId : undefined;
     const isRenamed = name !== undefined && atIndex.name !== "" && atIndex.name !== name && isStarted(atIndex);
@@ -130,7 +130,7 @@ export class ToolCallAccumulator {
       if (call.id === "") call.id = id;
       if (!this.#byId.has(id)) this.#byId.set(id, call);
     }
-    // A name comes whole, or again with every piece; in pieces only before the arguments.
+    // A name arrives whole, or is repeated with every piece; it arrives in pieces only before the arguments.
     if (name !== undefined && name !== call.name && !isStarted(call)) call.name += name;
     else if (call.name === "") call.name = name ?? "";
     if (isForeign === true) call.isForeign = true;

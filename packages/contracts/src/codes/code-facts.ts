@@ -1,8 +1,8 @@
 export interface CodeFacts {
-  /** The same call may succeed later, and repeating it runs nothing twice that had an effect. */
+  /** Whether the same call may succeed later. Repeating it never runs anything twice that had an effect. */
   readonly retryable: boolean;
   /** What happened. */
   readonly meaning: string;
-  /** What the caller does next. */
+  /** What the caller should do next. */
   readonly next: string;
 }

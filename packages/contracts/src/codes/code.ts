@@ -13,7 +13,7 @@ const ALL: ReadonlyMap<string, CodeFacts> = new Map<string, CodeFacts>([
   ...HOST_CODES,
 ]);
 
-/** The facts of any code, or undefined for a code of a rule's own. */
+/** The facts of a code; undefined for a code that a policy rule defines. */
 export function findCode(code: string): CodeFacts | undefined {
   return ALL.get(code);
 }

@@ -25,7 +25,7 @@ export type HostCode =
   | "CHECKPOINT_NOT_FOUND"
   | "RECORD_NOT_SIGNED";
 
-/** What can be wrong with the machine, its configuration, or an administrator's request. */
+/** Problems of the machine, its configuration, or an administrator's request. */
 export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, CodeFacts>([
   [
     "HOME_BUSY",

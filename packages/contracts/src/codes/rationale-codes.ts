@@ -19,7 +19,7 @@ export type RationaleCode =
   | "APPROVAL_TIMEOUT"
   | "APPROVAL_UNAVAILABLE";
 
-/** Why a call was denied: `ToolDenied.rationale_code`, unless a policy rule gives a code of its own. */
+/** Why a call was denied: `ToolDenied.rationale_code`, unless a policy rule defines its own code. */
 export const RATIONALE_CODES: ReadonlyMap<RationaleCode, CodeFacts> = new Map<RationaleCode, CodeFacts>([
   [
     "SESSION_UNKNOWN",

@@ -2,7 +2,7 @@ import type { CodeFacts } from "./code-facts.ts";
 
 export type RegistrationCode = "ALREADY_REGISTERED" | "INVALID_DECLARATION";
 
-/** Why a tool was not taken into the registry. */
+/** Why the registration of a tool was rejected. */
 export const REGISTRATION_CODES: ReadonlyMap<RegistrationCode, CodeFacts> = new Map<RegistrationCode, CodeFacts>([
   [
     "ALREADY_REGISTERED",

@@ -1,14 +1,17 @@
 import { Blake3Hasher, blake3 as hashNative } from "@napi-rs/blake-hash";
 import { hash as hashPortable } from "blake3-jit";
 
-/** Up to here a call into native code costs more than hashing in JavaScript, once that is compiled. */
+/** Up to this length a call into native code costs more than hashing in compiled JavaScript. */
 const NATIVE_FROM_BYTES = 2048;
-/** Most programs end before that many: for them, to interpret and compile the JavaScript would take a hundred times longer. */
+/**
+ * Most programs make fewer calls than this. For them, interpreting and compiling the JavaScript would take a hundred
+ * times as long.
+ */
 const NATIVE_CALLS_FIRST = 2000;
 let calls = 0;
 
 export interface Blake3Stream {
-  /** Copies what it must keep: the caller may reuse the chunk. */
+  /** Copies the bytes it keeps, so the caller may reuse the chunk. */
   update(chunk: Uint8Array): void;
   /** Ends the stream. */
   digest(): Uint8Array;
@@ -18,11 +21,11 @@ export interface Blake3Stream {
 export function blake3(bytes: Uint8Array): Uint8Array {
   if (calls >= NATIVE_CALLS_FIRST && bytes.length <= NATIVE_FROM_BYTES) return hashPortable(bytes);
   calls++;
-  // The copy is a plain array in ordinary memory, like the one that JavaScript gives.
+  // The copy is an ordinary array in JavaScript memory, like the result of the portable implementation.
   return new Uint8Array(hashNative(bytes));
 }
 
-/** Hashes bytes that come in pieces. Streams that stay short never pay for a native hasher. */
+/** Hashes a stream of chunks. Short streams never create a native hasher. */
 export function createBlake3(): Blake3Stream {
   let native: Blake3Hasher | undefined;
   let head: Uint8Array | undefined;

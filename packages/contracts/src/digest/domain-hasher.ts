@@ -7,10 +7,10 @@ const SHORT_TEXT = 64;
 const encoder = new TextEncoder();
 
 /**
- * BLAKE3 over a domain and what follows it. A domain is 32 bytes: an ASCII tag padded with zeros.
+ * BLAKE3 over a domain and the data after it. A domain is 32 bytes: an ASCII tag padded with zeros.
  *
- * INVARIANT: every hash of structured data begins with a domain of its own, and every part but the last has a
- * fixed or stated length, so no two different structures hash the same bytes.
+ * INVARIANT: every hash of structured data begins with its own domain, and every part but the last has a fixed or
+ * stated length, so two different structures never hash the same bytes.
  */
 export class DomainHasher {
   #buffer: Uint8Array = new Uint8Array(INITIAL_BYTES);
@@ -20,7 +20,7 @@ export class DomainHasher {
     for (let i = 0; i < tag.length; i++) this.#buffer[i] = tag.charCodeAt(i);
   }
 
-  /** Forgets what an earlier use may have left unfinished. */
+  /** Starts a new hash and discards any unfinished one. */
   start(): this {
     this.#length = TAG_BYTES;
     return this;
@@ -33,14 +33,14 @@ export class DomainHasher {
     return this;
   }
 
-  /** In UTF-8. */
+  /** Appends text in UTF-8. */
   text(part: string): this {
     this.#reserve(part.length * 3);
     this.#length += this.#write(part, this.#length);
     return this;
   }
 
-  /** In UTF-8, behind its length as four bytes, the highest first. */
+  /** Appends text in UTF-8, preceded by its length as four bytes, big-endian. */
   measuredText(part: string): this {
     this.#reserve(part.length * 3 + 4);
     const at = this.#length;

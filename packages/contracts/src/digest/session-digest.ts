@@ -3,15 +3,15 @@ import { createBlake3 } from "./blake3.ts";
 import { utf8 } from "./bytes.ts";
 import { DomainHasher } from "./domain-hasher.ts";
 
-/** What of a call is the same in two runs that had the same seed and the same inputs. */
+/** The properties of a call that are equal in two runs with the same seed and the same inputs. */
 export interface SessionCallIdentity {
   readonly toolName: string;
   readonly toolVersion: string;
-  /** Of these three, empty stands for none. */
+  /** An empty array means that the hash or digest is absent; the same for the next two. */
   readonly definitionHash: Uint8Array;
   readonly inputDigest: Uint8Array;
   readonly resultHash: Uint8Array;
-  /** `allow`, or `deny` and why. */
+  /** `allow`, or `deny` with the reason. */
   readonly decision: string;
   /** Empty on success. */
   readonly errorCode: string;
@@ -34,7 +34,7 @@ export function digestCall(call: SessionCallIdentity): Uint8Array {
     .digest();
 }
 
-/** Takes the calls of a session, those that ran at once together. */
+/** Accumulates the calls of a session. Calls that ran concurrently are added together. */
 export interface SessionDigester {
   add(together: readonly Uint8Array[]): void;
   finish(): Uint8Array;

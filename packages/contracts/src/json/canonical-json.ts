@@ -3,15 +3,15 @@ import { MAX_JSON_DEPTH } from "../limits.ts";
 import { joinPointer } from "./json-pointer.ts";
 import { JsonValueError } from "./json-value-error.ts";
 
-/** Up to this length looking at each character is faster than asking JSON.stringify. */
+/** Up to this length checking each character is faster than calling JSON.stringify. */
 const SHORT_TEXT = 48;
 
 /**
- * The one text form of a JSON value, by RFC 8785: no white space, keys in order of their UTF-16 code units,
+ * The canonical text of a JSON value according to RFC 8785: no white space, keys in order of their UTF-16 code units,
  * numbers and strings as ECMAScript writes them.
  *
- * Takes plain data only. What JSON.stringify would drop or convert (undefined, functions, dates, `toJSON`,
- * -Infinity) throws a JsonValueError, as do lone surrogates and nesting deeper than MAX_JSON_DEPTH.
+ * Accepts plain data only. Values that JSON.stringify would drop or convert (undefined, functions, dates, `toJSON`,
+ * non-finite numbers) throw a JsonValueError, as do lone surrogates and nesting deeper than MAX_JSON_DEPTH.
  */
 export function canonicalJson(value: unknown): string {
   try {
@@ -97,7 +97,7 @@ function writeObject(value: object, depth: number): string {
 function sortedKeys(value: object): string[] {
   const keys = Object.keys(value);
   for (let i = 1; i < keys.length; i++) {
-    // Most objects come in order; sorting costs more than finding that out.
+    // Most objects are in order already, and checking is cheaper than sorting.
     if ((keys[i - 1] ?? "") > (keys[i] ?? "")) return keys.sort();
   }
   return keys;

@@ -2,12 +2,12 @@ import { exactNumber } from "./exact-number.ts";
 
 type NumberVerdict = "exact" | "negative_zero" | "overflow" | "inexact_integer";
 
-/** So few characters hold no integer beyond 2^53 and, without an exponent, overflow nothing. */
+/** A number this short is never an integer beyond 2^53 and, without an exponent, never overflows. */
 const ALWAYS_EXACT = 15;
 /** The longest integer a double can hold has 309 digits and a sign. */
 const MAX_INTEGER_CHARACTERS = 310;
 
-/** What a double makes of the number between `start` and `end`. */
+/** Checks whether a double can represent the number between `start` and `end`. */
 export function checkNumber(text: string, start: number, end: number): NumberVerdict {
   const isNegative = text.charCodeAt(start) === 0x2d;
   const startsWithZero = text.charCodeAt(isNegative ? start + 1 : start) === 0x30;

@@ -1,7 +1,6 @@
 /**
- * The double that stands for an integer, or undefined if the integer does not survive it: the double must be
- * written with the same digits again. Everything canonicalJson writes survives by that rule, and whoever prints
- * the number prints what was sent.
+ * The double for an integer; undefined if the double is not written with the same digits again. All output of
+ * canonicalJson satisfies this, and printing the double shows the number that was sent.
  */
 export function exactNumber(integer: bigint): number | undefined {
   const value = Number(integer);
@@ -9,7 +8,7 @@ export function exactNumber(integer: bigint): number | undefined {
   return Number.isFinite(value) && writtenInteger(value) === integer ? value : undefined;
 }
 
-/** The integer that ECMAScript's text of a large double stands for. */
+/** The integer denoted by ECMAScript's text of a large double. */
 function writtenInteger(value: number): bigint {
   const [mantissa = "", exponent] = String(value).split("e+");
   if (exponent === undefined) return BigInt(mantissa);

@@ -8,7 +8,10 @@ type Step = string | number;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LITERAL = /true|false|null/y;
 
-/** The first problem of a text that parseJson refused. Slower than the parser, and run only for texts it refused. */
+/**
+ * Finds the first problem of a text that parseJson rejected. Slower than the parser, so it is only called for rejected
+ * texts.
+ */
 export function explainJson(text: string, bounds: JsonBounds): JsonSyntaxError {
   try {
     new Explainer(text, bounds).readText();

@@ -1,10 +1,10 @@
 import type { Rule } from "../rule.ts";
 
-/** A text that is not strict JSON. */
+/** Thrown for a text that is not strict JSON. */
 export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
   readonly rule: Rule;
-  /** Where, as a JSON pointer. */
+  /** Position of the problem, as a JSON pointer. */
   readonly path: string;
 
   constructor(rule: Rule, path: string, message: string) {

@@ -1,10 +1,10 @@
 import type { Rule } from "../rule.ts";
 
-/** A value that has no JSON form. */
+/** Thrown for a value that has no JSON form. */
 export class JsonValueError extends Error {
   override readonly name = "JsonValueError";
   readonly rule: Rule;
-  /** Where, as a JSON pointer. */
+  /** Position of the problem, as a JSON pointer. */
   readonly path: string;
 
   constructor(rule: Rule, path: string, message: string) {

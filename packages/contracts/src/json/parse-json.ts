@@ -6,17 +6,19 @@ import { isJsonObject, type JsonValue } from "./json-value.ts";
 import { type JsonBounds, scanJson } from "./scan-json.ts";
 
 const DEFAULT_BOUNDS: JsonBounds = { maxDepth: MAX_JSON_DEPTH, maxItems: MAX_JSON_ITEMS };
-/** Finding the exact place of a problem in a longer text would block for longer than it helps. */
+/**
+ * Maximum length of a text in which the exact position of a problem is searched; longer ones would block for too long.
+ */
 const MAX_EXPLAINED = 4 * 1024 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads JSON (RFC 8259) so that every reader sees the same value: no duplicate keys, no integer that a double
- * cannot hold, no overflowing number, no lone surrogate, UTF-8 without a byte order mark, nothing after the value.
- * Anything else throws a JsonSyntaxError. `-0` reads as 0, and `__proto__` is a key like any other.
+ * Parses JSON (RFC 8259) so that every reader sees the same value: no duplicate keys, no integer that a double cannot
+ * hold, no overflowing number, no lone surrogate, UTF-8 without a byte order mark, nothing after the value. Anything
+ * else throws a JsonSyntaxError. `-0` is read as 0, and `__proto__` is a key like any other.
  *
- * SECURITY: texts come from agents. One linear scan bounds depth and size before anything is built; JSON.parse
- * builds, so no value keeps the source text alive. Tests: parse-json.test.ts.
+ * SECURITY: texts come from agents. One linear scan bounds depth and size before anything is built; JSON.parse builds
+ * the value, so it does not keep the source text alive. Tests: parse-json.test.ts.
  */
 export function parseJson(source: string | Uint8Array, limits: Partial<JsonBounds> = DEFAULT_BOUNDS): JsonValue {
   const bounds = limits === DEFAULT_BOUNDS ? DEFAULT_BOUNDS : { ...DEFAULT_BOUNDS, ...limits };
@@ -25,7 +27,7 @@ export function parseJson(source: string | Uint8Array, limits: Partial<JsonBound
   if (typeof scan === "string") throw refusal(scan, text, bounds);
   const value = build(text);
   if (value === undefined) throw refusal("malformed", text, bounds);
-  // JSON.parse lets the last of two equal keys win: then the value has fewer keys than the text.
+  // For duplicate keys JSON.parse keeps the last one, so the value has fewer keys than the text.
   if (countKeys(value) !== scan.keys) throw refusal("duplicate", text, bounds);
   if (!text.isWellFormed() || (scan.hasSurrogateEscape && !isWellFormed(value))) throw refusal("format", text, bounds);
   return scan.hasNegativeZero ? withoutNegativeZero(value) : value;

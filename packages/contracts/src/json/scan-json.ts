@@ -6,22 +6,22 @@ export interface JsonBounds {
 }
 
 interface JsonScan {
-  /** How many keys the text has, duplicates included. */
+  /** Number of keys in the text, including duplicates. */
   readonly keys: number;
   readonly hasNegativeZero: boolean;
-  /** An escape stands for a surrogate, alone or in a pair. */
+  /** Whether an escape denotes a surrogate, alone or in a pair. */
   readonly hasSurrogateEscape: boolean;
 }
 
-/** A string longer than this is searched, not walked. */
+/** Strings longer than this are searched with `indexOf` instead of character by character. */
 const WALKED = 24;
 
 /**
- * One linear pass over a text that may or may not be JSON: the rule it breaks if it exceeds a bound or holds a
- * number that must be refused.
+ * Scans a text that may or may not be JSON in one linear pass. Returns the broken rule if the text exceeds a bound or
+ * contains a number that must be rejected.
  *
- * INVARIANT: for every text JSON.parse takes, strings, keys, numbers and brackets are found exactly; for any
- * other text the answer does not matter, because JSON.parse refuses it.
+ * INVARIANT: for every text that JSON.parse accepts, strings, keys, numbers and brackets are found exactly; for any
+ * other text the result does not matter, because JSON.parse rejects it.
  */
 export function scanJson(text: string, bounds: JsonBounds): JsonScan | "range" | "max_items" {
   const length = text.length;
@@ -47,7 +47,7 @@ export function scanJson(text: string, bounds: JsonBounds): JsonScan | "range" |
             continue;
           }
         } else {
-          // Both positions are kept, so that a string full of escapes is still searched only once.
+          // Keeps both positions, so that a string full of escapes is still searched only once.
           if (nextQuote < i) nextQuote = find(text, '"', i);
           if (nextBackslash < i) nextBackslash = find(text, "\\", i);
           if (nextQuote < nextBackslash || nextBackslash === length) {
@@ -91,7 +91,7 @@ function find(text: string, wanted: string, from: number): number {
   return found === -1 ? text.length : found;
 }
 
-/** Reads `\uD8..` to `\uDF..` behind the backslash at `at`. */
+/** Whether the backslash at `at` starts an escape from `\uD8..` to `\uDF..`. */
 function isSurrogateEscape(text: string, at: number): boolean {
   if (text.charCodeAt(at + 1) !== 0x75) return false;
   const first = text.charCodeAt(at + 2) | 0x20;

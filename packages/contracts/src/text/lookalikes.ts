@@ -1,4 +1,4 @@
-/** Letters of other scripts that are drawn like Latin ones. A word made only of them looks like a Latin word. */
+/** Letters of other scripts that look like Latin ones. A word made only of them looks like a Latin word. */
 const LETTERS = new Set(
   [
     "АВЕЅЗІЈКМНОРСТУХҮԌԚԜаеѕіјӏорсухһԁԍԛԝүҽ", // Cyrillic
@@ -8,23 +8,23 @@ const LETTERS = new Set(
   ].join(""),
 );
 
-/** Signs that are drawn like the punctuation that commands, paths and addresses are made of. */
+/** Characters that look like the punctuation used in commands, paths and addresses. */
 const SIGNS = new Set("‐‑‒–—―−⁃⁄∕∖⧵⧸‘’‛“”‟′″ʹʼˈǃ∣ǀ❘․‚‸∗∼˜ˋ´﹨٪⁎⁏։׃∶˸ꓽᱹ");
 
-/** Latin letters that are no letters of any everyday alphabet: phonetic signs and the like. */
+/** Latin letters outside any everyday alphabet, such as phonetic symbols. */
 const ODD_LATIN = /[\u0131\u0237\u0250-\u02af\u1d00-\u1dbf\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f]/u;
 const ASCII_LETTER = /[A-Za-z]/;
 const LETTER = /\p{L}/u;
 const LATIN = /\p{Script=Latin}/u;
 
-/** A character that is not ASCII and stands for something that is: full-width signs, no-break spaces, styled letters. */
+/** Whether a non-ASCII character represents an ASCII one: full-width forms, no-break spaces, styled letters. */
 export function isDisguisedAscii(character: string): boolean {
   return SIGNS.has(character) || /^[\x20-\x7e]+$/.test(character.normalize("NFKC"));
 }
 
 /**
- * Which letters of a word are of another script than they seem: in a word with plain Latin letters every other letter
- * that is not Latin, or no everyday Latin; else all of them, if each looks like a Latin one.
+ * Finds the letters of a word that look like letters of another script. In a word with ASCII letters: every letter that
+ * is not an everyday Latin one. Otherwise: all letters, if every one looks like a Latin letter.
  */
 export function findForeignLetters(word: string): ReadonlySet<string> {
   const letters = Array.from(word).filter((character) => LETTER.test(character));

@@ -2,25 +2,25 @@ import { findForeignLetters, isDisguisedAscii } from "./lookalikes.ts";
 import { INVISIBLE_CHARACTER } from "./invisible-character.ts";
 
 /**
- * hidden: not shown, or changing how other characters are shown. blank: white space that is not a plain space, or so
- * much of it that what follows could be out of view. lookalike: drawn like another character.
+ * hidden: not shown, or changes how other characters are shown. blank: white space that is not a plain space, or so
+ * much of it that the text after it could be out of view. lookalike: looks like another character.
  */
 export type MarkKind = "hidden" | "blank" | "lookalike";
 
 export interface Mark {
   readonly kind: MarkKind;
-  /** As it stands in the text, once. */
+  /** The original character, once. */
   readonly character: string;
-  /** `U+202E` */
+  /** For example `U+202E`. */
   readonly codePoint: string;
-  /** How many of it stand here in a row. */
+  /** How many times it is repeated here. */
   readonly count: number;
 }
 
-/** Text in its order, with what a reader could not see or could mistake taken out into marks. */
+/** The text in order, with marks in place of characters that a reader could overlook or mistake for others. */
 export type MarkedText = readonly (string | Mark)[];
 
-/** So many spaces in a row are still layout. */
+/** Up to this many consecutive spaces count as layout. */
 const MAX_SPACES = 16;
 const MAX_LINE_FEEDS = 2;
 const MAX_COMBINING = 3;
@@ -30,14 +30,16 @@ const RUN = /(.)\1*/suy;
 const UNSEEN = new RegExp(INVISIBLE_CHARACTER, "u");
 const SPACE = /\p{Zs}/u;
 const TOO_MANY_COMBINING = new RegExp(`\\p{M}{${MAX_COMBINING + 1}}`, "u");
-/** Most text is like this, and nothing in it is marked. */
+/** Fast path: most text is plain ASCII and needs no marks. */
 const PLAIN = /^[\x20-\x7e]*$/;
 const LONG_SPACES = " ".repeat(MAX_SPACES + 1);
 
 /**
- * SECURITY: an agent chooses the text that a person decides by. Whatever a screen hides, reorders or draws like
- * something else becomes a mark with its code point, and blanks that push words out of view are counted instead of shown.
- * Joined together again, the parts are the text: nothing is normalised, nothing is lost.
+ * Splits a text into plain parts and marks.
+ *
+ * SECURITY: an agent chooses the text on which a person bases a decision. Every character that a screen hides, reorders
+ * or shows like another one becomes a mark with its code point, and blanks that push words out of view are counted
+ * instead of shown. The parts joined together are the original text: nothing is normalised, nothing is lost.
  */
 export function markText(text: string): MarkedText {
   if (PLAIN.test(text) && !text.includes(LONG_SPACES)) return text === "" ? [] : [text];
@@ -62,7 +64,7 @@ export function markText(text: string): MarkedText {
   return parts;
 }
 
-/** The text that was marked. */
+/** Returns the original text. */
 export function unmarkText(parts: MarkedText): string {
   return parts.map((part) => (typeof part === "string" ? part : part.character.repeat(part.count))).join("");
 }
@@ -86,7 +88,7 @@ function isDisguised(character: string): boolean {
   return character > "\u007f" && isDisguisedAscii(character);
 }
 
-/** One character, so many times in a row. */
+/** Marks a run of one repeated character. */
 function markRun(run: string, add: (part: string | Mark) => void): void {
   const [character = ""] = run;
   const count = run.length / character.length;

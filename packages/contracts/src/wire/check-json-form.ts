@@ -16,7 +16,7 @@ const CWD: TextRules = { maxCharacters: MAX_PATH_LEN, noNul: true, noTraversal: 
 const COMMAND: TextRules = { required: true, maxBytes: MAX_COMMAND_LEN, noNul: true };
 const ENTRY: TextRules = { maxBytes: MAX_ARG_LEN, noNul: true };
 
-/** Rules of the texts of each built-in tool, by field; a field with `[]` is a list of such texts. */
+/** Rules for the text fields of each built-in tool; a field with `[]` is a list of texts. */
 const TEXTS: ReadonlyMap<string, readonly (readonly [field: string, rules: TextRules])[]> = new Map([
   ["file_read", [["path", PATH]]],
   ["file_write", [["path", PATH]]],
@@ -72,8 +72,8 @@ const TEXTS: ReadonlyMap<string, readonly (readonly [field: string, rules: TextR
 ]);
 
 /**
- * Every limit of the wire's typed messages that the JSON form of a call to a built-in tool breaks, under the names of the
- * same rules. Numbers, ids and hashes are not looked at: the tools' schemas limit them.
+ * Finds all limits of the wire's typed messages that the JSON form of a call to a built-in tool breaks, with the same
+ * rule names. Numbers, ids and hashes are not checked here: the tools' schemas limit them.
  *
  * SPEC: docs/formats/wire.md, "Rules of a request".
  */
@@ -98,7 +98,7 @@ function checkField(report: Report, field: string, rules: TextRules, input: Json
   }
 }
 
-/** What is missing or no text, the schema tells of. */
+/** Missing values and values that are not text are reported by the schema. */
 function checkTextField(report: Report, field: string, value: JsonValue | undefined, rules: TextRules): void {
   if (typeof value === "string") checkText(report, field, value, rules);
 }
@@ -114,7 +114,7 @@ function checkWrite(report: Report, { content, encoding, create_only: createOnly
   }
 }
 
-/** An entry is `NAME=VALUE`, as on the wire; a value may hold any number of `=` here. */
+/** Checks each variable as a `NAME=VALUE` entry, as on the wire. Here a value may contain any number of `=`. */
 function checkEnvironment(report: Report, env: JsonValue | undefined): void {
   if (typeof env !== "object" || env === null || Array.isArray(env)) return;
   let size = 0;

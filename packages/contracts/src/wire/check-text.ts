@@ -1,6 +1,6 @@
 import type { Rule } from "../rule.ts";
 
-/** Notes one broken rule. */
+/** Records one broken rule. */
 export type Report = (field: string, rule: Rule, message: string) => void;
 
 export interface TextRules {
@@ -15,7 +15,7 @@ export interface TextRules {
 
 const TRAVERSAL = /(?:^|[/\\])\.\.(?:[/\\]|$)/;
 
-/** Reports every rule that a text breaks. Looks at each character only where a cheaper look leaves doubt. */
+/** Reports every rule that a text breaks. Counts characters only if cheaper checks are inconclusive. */
 export function checkText(report: Report, field: string, text: string, rules: TextRules): void {
   if (text === "") {
     if (rules.required) report(field, "required", "must not be empty");

@@ -61,7 +61,7 @@ const NEW_CONTENT: TextRules = { maxBytes: MAX_EDIT_SIZE };
 const ARGUMENT: TextRules = { maxBytes: MAX_ARG_LEN, noNul: true };
 const METADATA: TextRules = { maxBytes: MAX_ARG_LEN };
 
-/** Reports every rule that the request's one variant breaks. */
+/** Reports every rule that the variant in the request breaks. */
 export function checkTool(report: Report, tool: ToolRequest["tool"]): void {
   switch (tool.case) {
     case "fileRead":
@@ -83,7 +83,7 @@ export function checkTool(report: Report, tool: ToolRequest["tool"]): void {
     case "cancel":
       return checkCancel(report, tool.value);
     default:
-      // INV-0004; that no second one is set is for `decode` to see.
+      // INV-0004; `decode` rejects a second variant.
       report("tool", "required", "must be given: set exactly one variant");
   }
 }
@@ -175,7 +175,7 @@ function checkItems(report: Report, field: string, items: readonly string[], che
   if (items.length > MAX_REPEATED_ITEMS) {
     report(field, "max_items", `must have at most ${MAX_REPEATED_ITEMS} entries`);
   }
-  // SECURITY: entries beyond the limit are refused as a whole, so that errors stay bounded.
+  // SECURITY: entries beyond the limit are rejected with one error, so that the number of errors stays bounded.
   const checked = Math.min(items.length, MAX_REPEATED_ITEMS);
   for (let index = 0; index < checked; index++) checkItem(report, `${field}[${index}]`, items[index] ?? "");
 }

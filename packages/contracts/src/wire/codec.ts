@@ -14,14 +14,14 @@ const REQUEST_PLAN = planMessage(ToolRequestSchema);
 const encodeRequest = compileEncoder<ToolRequest>(ToolRequestSchema);
 const encodeToolResponse = compileEncoder<ToolResponse>(ToolResponseSchema);
 
-/** The request's one encoding: fields in order of number, defaults left out. */
+/** Encodes a request canonically: fields in order of number, defaults omitted. */
 export function encode(request: ToolRequest): Uint8Array {
   return encodeRequest(request);
 }
 
 /**
- * Reads a request strictly; throws a DecodeError that names every problem. Its bytes fields are views of `bytes`:
- * whoever keeps one beyond the buffer's life copies it.
+ * Decodes a request strictly. Throws a DecodeError that names every problem. Its bytes fields are views of `bytes`:
+ * copy them to keep them beyond the lifetime of the buffer.
  */
 export function decode(bytes: Uint8Array): ToolRequest {
   return decodeStrict(REQUEST_PLAN, bytes) as ToolRequest;
@@ -31,7 +31,7 @@ export function encodeResponse(response: ToolResponse): Uint8Array {
   return encodeToolResponse(response);
 }
 
-/** Reads an answer. Fields this version does not know are kept aside, so that older callers read newer kernels. */
+/** Decodes a response. Keeps unknown fields, so that older clients can read responses of newer kernels. */
 export function decodeResponse(bytes: Uint8Array): ToolResponse {
   try {
     return fromBinary(ToolResponseSchema, bytes);

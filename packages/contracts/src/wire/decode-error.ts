@@ -1,6 +1,6 @@
 import { KernelError, type Violation } from "../kernel-error.ts";
 
-/** Bytes that are not one well-formed message. */
+/** Thrown for bytes that are not one well-formed message. */
 export class DecodeError extends KernelError {
   override readonly name = "DecodeError";
 

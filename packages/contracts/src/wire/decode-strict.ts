@@ -6,17 +6,20 @@ import { DecodeError } from "./decode-error.ts";
 import { type FieldPlan, FIXED32, FIXED64, LENGTH_DELIMITED, type MessagePlan, VARINT } from "./message-plan.ts";
 import { WireProblem, WireReader } from "./wire-reader.ts";
 
-/** No more than this many problems are listed. */
+/** Maximum number of problems to list. */
 const MAX_VIOLATIONS = 100;
-/** So many entries of a repeated field are read, to let the validator name every problem; more are refused here. */
+/**
+ * Maximum number of entries of a repeated field to decode, so that the validator can name every problem; more are
+ * rejected here.
+ */
 const MAX_DECODED_ITEMS = 100_000;
 
 type Fields = { [localName: string]: unknown };
 
 /**
- * Reads one message in one pass, refusing what protobuf lets pass or merges: unknown fields, a singular field
- * given twice, two variants of a oneof, numbers beyond their type, fields that reach beyond their message.
- * Throws nothing but DecodeError. Fields of type bytes are views of `bytes`.
+ * Decodes one message in one pass. Rejects input that protobuf accepts or merges: unknown fields, a singular field
+ * given twice, two variants of a oneof, numbers beyond their type, fields that extend beyond their message. Throws only
+ * DecodeError. Fields of type bytes are views of `bytes`.
  */
 export function decodeStrict(plan: MessagePlan, bytes: Uint8Array): Fields {
   const violations: Violation[] = [];
@@ -123,6 +126,6 @@ function skipField(wireType: number, reader: WireReader, end: number): void {
 
 function add(violations: Violation[], field: string, rule: Rule, message: string): void {
   violations.push({ field, rule, message });
-  // SECURITY: a frame full of unknown fields must not become a list of as many problems.
+  // SECURITY: a frame full of unknown fields must not produce an equally long list of problems.
   if (violations.length >= MAX_VIOLATIONS) throw new DecodeError(violations);
 }

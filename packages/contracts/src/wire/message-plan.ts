@@ -4,14 +4,14 @@ type ScalarKind = "string" | "bytes" | "uint32" | "uint64" | "bool";
 
 interface FieldFacts {
   readonly number: number;
-  /** As in the proto file, behind the names of the messages around it: `file_read.path`. */
+  /** The name from the proto file, prefixed with the names of the enclosing messages: `file_read.path`. */
   readonly path: string;
   readonly localName: string;
   readonly isRepeated: boolean;
   readonly wireType: number;
-  /** One bit of a number, so that the fields seen so far are a number. */
+  /** A single bit, so that one number can hold the set of fields seen so far. */
   readonly bit: number;
-  /** The bits of its oneof's fields, itself included; 0 outside a oneof. */
+  /** The bits of all fields of its oneof, itself included; 0 outside a oneof. */
   readonly oneofBits: number;
   readonly oneof: { readonly localName: string; readonly path: string } | undefined;
 }
@@ -19,10 +19,10 @@ interface FieldFacts {
 export type FieldPlan = FieldFacts &
   ({ readonly kind: ScalarKind } | { readonly kind: "message"; readonly message: MessagePlan });
 
-/** A message's descriptor, laid out for reading: fields by their number. */
+/** A message's descriptor prepared for decoding, with its fields indexed by number. */
 export interface MessagePlan {
   readonly schema: DescMessage;
-  /** Empty for the outermost. */
+  /** Empty for the outermost message. */
   readonly path: string;
   readonly fields: readonly (FieldPlan | undefined)[];
 }
@@ -32,10 +32,10 @@ export const FIXED64 = 1;
 export const LENGTH_DELIMITED = 2;
 export const FIXED32 = 5;
 
-/** The highest bit that stays positive. */
+/** The highest bit that keeps the number positive. */
 const MAX_FIELD_NUMBER = 30;
 
-/** Works for messages that do not contain themselves and use the kinds above. */
+/** Creates a plan. Supports only non-recursive messages with the kinds of fields above. */
 export function planMessage(schema: DescMessage, path = ""): MessagePlan {
   const fields: (FieldPlan | undefined)[] = [];
   for (const field of schema.fields) {

@@ -10,11 +10,11 @@ const REQUEST_ID = 1;
 const SESSION_TOKEN = 2;
 
 /**
- * The id and the token of a request, as far as its first bytes hold them whole; undefined if these bytes begin
- * no request. Encoders write fields in order of number, so both stand before anything large.
+ * Reads the id and the token of a request if its first bytes contain them completely; undefined if these bytes do not
+ * begin a request. Encoders write fields in order of number, so both come before anything large.
  *
- * SECURITY: a door asks this before it takes the rest of a large frame. What is read here is read again by
- * `decode`, which refuses a request that gives either field twice.
+ * SECURITY: a door calls this before it accepts the rest of a large frame. `decode` later reads the same fields again
+ * and rejects a request that contains either one twice.
  */
 export function peekRequestHead(firstBytes: Uint8Array): RequestHead | undefined {
   const reader = new WireReader(firstBytes);
@@ -36,7 +36,7 @@ export function peekRequestHead(firstBytes: Uint8Array): RequestHead | undefined
       else head.sessionToken = text;
     }
   } catch (error) {
-    // The first bytes end within a field, or it announces more than a frame can hold: the rest is not looked at.
+    // The first bytes end within a field, or state a length that no frame can have; the rest is not read.
     if (!(error instanceof WireProblem)) throw error;
   }
   return head;

@@ -1,7 +1,7 @@
 import { configureTextEncoding, getTextEncoding } from "@bufbuild/protobuf/wire";
 
-// A text may begin with U+FEFF. By default the reader takes it for a byte order mark and drops it, and a message
-// read and written again would not be the same.
+// A text may begin with U+FEFF. By default the decoder would drop it as a byte order mark, so that decoding and
+// encoding a message would change it.
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 configureTextEncoding({

@@ -5,7 +5,7 @@ import { checkText, type Report } from "./check-text.ts";
 import { checkTool } from "./check-tool.ts";
 
 /**
- * Every rule of the wire that a request breaks, in the order of its fields; none means that it is valid.
+ * Returns all rules of the wire that a request breaks, in the order of its fields; empty if it is valid.
  *
  * SPEC: docs/formats/wire.md, INV-0001 to INV-0034.
  */

@@ -1,6 +1,6 @@
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Thrown where the rest of the bytes cannot or need not be understood. */
+/** Thrown if the rest of the bytes cannot or need not be decoded. */
 export class WireProblem extends Error {
   readonly rule: "malformed" | "max_length" | "max_items";
 
@@ -13,12 +13,12 @@ export class WireProblem extends Error {
 /**
  * Reads protobuf's primitives.
  *
- * SECURITY: every read is checked against the end of the innermost message before it happens, so a length or
- * a varint from an attacker reaches neither past the message nor past the buffer, and allocates nothing.
+ * SECURITY: every read is checked against the end of the innermost message before it happens, so a length or varint
+ * from an attacker cannot reach beyond the message or the buffer, and allocates nothing.
  */
 export class WireReader {
   pos = 0;
-  /** The field being read, for the report if the bytes break off. */
+  /** The field being read, for the error if the bytes end early. */
   path = "";
   readonly #bytes: Uint8Array;
   readonly #buffer: Buffer;
@@ -78,7 +78,7 @@ export class WireReader {
     return value === 1;
   }
 
-  /** The end of a length-delimited field whose length comes next. */
+  /** Reads the length of a length-delimited field and returns the position of its end. */
   lengthDelimited(end: number): number {
     const length = this.uint32(end);
     if (length > end - this.pos) throw new WireProblem(`${length} bytes are announced and ${end - this.pos} are left`);
@@ -90,7 +90,7 @@ export class WireReader {
     const start = this.pos;
     this.pos = end;
     const text = this.#buffer.toString("utf8", start, end);
-    // Bytes that are not UTF-8 become U+FFFD, which may also really stand there.
+    // Invalid UTF-8 becomes U+FFFD, but the text may also contain U+FFFD itself.
     return text.includes("\ufffd") ? this.#strictText(start, end) : text;
   }
 

@@ -4,18 +4,18 @@ import { hashProgram, type PinnedFile, type ProgramPin } from "./program-pin.ts"
 import type { ProgramDeclaration } from "./tool-manifest.ts";
 import type { WasmPin } from "./wasm-pin.ts";
 
-/** What answers when a tool is called. */
+/** What the kernel calls when the tool is called: a program, an HTTP endpoint or a WebAssembly module. */
 export type ToolPin = ProgramPin | EndpointPin | WasmPin;
 
-/** A tool of the kernel's home: its declaration, and its program or endpoint as it was when it was added. */
+/** A tool in the kernel's home: its declaration, and its program or endpoint as pinned when the tool was added. */
 export interface AddedTool<Pin extends ToolPin = ToolPin> {
   readonly declaration: ProgramDeclaration;
-  /** The declaration as its author wrote it: read again, it gives the one above. */
+  /** The declaration as its author wrote it. Parsing it again yields `declaration`. */
   readonly source: JsonObject;
   readonly pin: Pin;
 }
 
-/** A tool on its way into the home: with the bytes of its files, by path. */
+/** A tool that is about to be added to the home, with the contents of its files by path. */
 export interface CandidateTool<Pin extends ToolPin = ToolPin> extends AddedTool<Pin> {
   readonly bytes: ReadonlyMap<string, Uint8Array>;
 }
@@ -24,7 +24,7 @@ export function addedToolId({ declaration: { name, version } }: AddedTool): stri
   return `${name}@${version}`;
 }
 
-/** Whether it is a program of this machine. */
+/** Whether the tool is a program that runs on this machine. */
 export function isProgram<Tool extends AddedTool>(tool: Tool): tool is Tool & AddedTool<ProgramPin> {
   return tool.pin.kind === "subprocess" || tool.pin.kind === "module";
 }
@@ -37,7 +37,7 @@ export function isWasm<Tool extends AddedTool>(tool: Tool): tool is Tool & Added
   return tool.pin.kind === "wasm";
 }
 
-/** The files that are kept with it. */
+/** The files that are stored with the tool. */
 export function listPinnedFiles({ pin }: AddedTool): readonly PinnedFile[] {
   switch (pin.kind) {
     case "http":

@@ -25,9 +25,9 @@ const MB = 1024 * 1024;
 export const MODULE_FILE = /\.(?:ts|mts|js|mjs)$/;
 
 /**
- * Reads a module and finds out which tools it exports.
+ * Reads a JavaScript module and returns the tools that it exports.
  *
- * SECURITY: the module is somebody's code. It is run once, in a sandbox with nothing in it, and never in this process.
+ * SECURITY: the module is untrusted code. It runs once, in an empty sandbox, and never in this process.
  */
 export async function describeModule(file: string): Promise<FoundTools> {
   const { directory, name } = await ToolDirectory.openParentOf(file);
@@ -53,7 +53,7 @@ function readTools(described: readonly JsonValue[], name: string, pin: ProgramPi
     const source: JsonObject | undefined = reader.object(item, field, DECLARATION_KEYS);
     if (source === undefined) return undefined;
     const declaration = readDeclaration(reader, source, field, PROGRAM_KIND);
-    // A call names a tool, not a version: what it would run has to be one thing.
+    // A call names a tool, not a version, so each name must be unique.
     if (seen.has(declaration.name)) reader.refuse(`${field}.name`, "duplicate", "is exported twice");
     seen.add(declaration.name);
     return { declaration, source, pin, bytes: new Map([[name, bytes]]) };
@@ -70,7 +70,7 @@ function parseDescription(output: Uint8Array, name: string): readonly JsonValue[
   );
 }
 
-/** Not JSON: the module wrote there itself. */
+/** Returns null for invalid JSON: the module itself wrote to the output. */
 function parseOutput(output: Uint8Array): JsonValue {
   try {
     return parseJson(output);
@@ -115,7 +115,7 @@ async function runDescribeProgram(
         readAll(program.stdout, MAX_DESCRIPTION_BYTES),
         readAll(program.stderr, MAX_DESCRIPTION_BYTES),
         program.ended.catch((fault: unknown) => {
-          // Whom we killed had no time to say how it ended.
+          // A program that was killed at the time limit could not report how it ended.
           if (!isLate) throw fault;
           return { exitCode: undefined };
         }),

@@ -26,13 +26,13 @@ import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 export const WASM_FILE = /\.wasm$/;
 
-/** Manifests that may lie beside `tool.wasm`. */
+/** Extensions of the manifests that may be stored beside `tool.wasm`. */
 const MANIFESTS = [".yaml", ".yml", ".json"];
 
 /**
- * Reads a module, its declaration, and whether it can be run at all.
+ * Reads a WebAssembly module and its declaration, and checks that the module can be run.
  *
- * SECURITY: the module is somebody's bytes. They are read, metered and compiled in an empty sandbox, and never here.
+ * SECURITY: the module is untrusted. It is parsed, metered and compiled in an empty sandbox, never in this process.
  */
 export async function describeWasm(file: string): Promise<FoundTools> {
   const { directory, name } = await ToolDirectory.openParentOf(file);
@@ -54,7 +54,7 @@ export async function describeWasm(file: string): Promise<FoundTools> {
   }
 }
 
-/** The same for a manifest that names a module. */
+/** Does the same for a manifest that names a module. */
 export async function describeManifestModule(
   directory: ToolDirectory,
   manifest: { readonly json: JsonObject; readonly name: string; readonly module: string },
@@ -67,7 +67,7 @@ export async function describeManifestModule(
 
 const SECTION_NAME = "custom section narthex.tool";
 
-/** To see what it declares: what it really gets is looked at again. */
+/** Limits for reading the declaration only. The module is then checked again with the limits that it declares. */
 const LENIENT = { memoryPages: WASM_MEMORY_CEILING / WASM_PAGE_BYTES, allowsSimd: true };
 
 function toLoadOptions({ bounds, determinism }: ProgramDeclaration): typeof LENIENT {

@@ -3,18 +3,23 @@ import { joinField, type JsonReader, ownField } from "@narthex/kernel";
 import { type OperationPin, operationToJson, readOperationPin } from "./operation-pin.ts";
 import { isSecretName } from "../secrets/secret-source.ts";
 
-/** Where a tool is asked that is no program of this machine. Whether it can be asked there is the HTTP tools' to say. */
+/**
+ * The HTTP endpoint of a tool that is not a program on this machine. Whether the endpoint can be called is checked when
+ * its tool is created.
+ */
 export interface EndpointPin {
   readonly kind: "http";
   readonly url: string;
   readonly key?: EndpointPinKey;
   readonly isIdempotent: boolean;
-  /** Of an API: how an input becomes a request there. Without one the input is posted as it is. */
+  /**
+   * For a tool imported from an API: how an input becomes a request. Without an operation the input is posted as it is.
+   */
   readonly operation?: OperationPin;
 }
 
 interface EndpointPinKey {
-  /** The secret's name. */
+  /** Name of the secret. */
   readonly secret: string;
   readonly header?: string;
   readonly prefix?: string;
@@ -24,7 +29,7 @@ const KEYS = ["url", "secret", "header", "prefix", "idempotent", "operation"];
 const MAX_URL = 2048;
 const MAX_HEADER = 256;
 
-/** Reads an endpoint from a manifest, or from the home. Problems are noted with the reader. */
+/** Reads an endpoint from a manifest or from the home. Problems are reported to the reader. */
 export function readEndpointPin(
   reader: JsonReader,
   json: JsonValue | undefined,
@@ -62,7 +67,7 @@ function readKey(reader: JsonReader, object: JsonObject, field: string): Endpoin
     return reader.refuse(at("secret"), "format", "must be a secret's name, such as `weather_key`");
   }
   const name = header === undefined ? undefined : reader.name(header, at("header"), MAX_HEADER);
-  // Nothing may stand before the secret.
+  // An empty prefix is allowed.
   const before = prefix === undefined || prefix === "" ? prefix : reader.name(prefix, at("prefix"), MAX_HEADER);
   return { secret, ...(name !== undefined && { header: name }), ...(before !== undefined && { prefix: before }) };
 }

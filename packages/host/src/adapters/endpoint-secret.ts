@@ -2,7 +2,7 @@ import { coversTarget } from "../egress/egress-secrets.ts";
 import { parseEgressUrl } from "../egress/egress-url.ts";
 import type { NetworkSettings } from "../network/network-settings.ts";
 
-/** Why the gate would not send this secret to a URL; undefined if it would. */
+/** Returns why the egress gate would not send this secret to a URL, or undefined if it would. */
 export function secretProblem(secret: string, url: string, { secrets }: NetworkSettings): string | undefined {
   const target = parseEgressUrl(url);
   const hosts = secrets.get(secret) ?? [];

@@ -5,7 +5,10 @@ import { type FoundTools, readCandidate } from "./read-candidate.ts";
 
 const MANIFEST_FILE = /\.(?:json|yaml|yml)$/;
 
-/** What there is to add at a path: a manifest with its program, a module's tools, or a WebAssembly module. Throws INVALID_DECLARATION. */
+/**
+ * Returns the tools that can be added from a path: a manifest with its program, the tools of a JavaScript module, or a
+ * WebAssembly module. Throws INVALID_DECLARATION.
+ */
 export async function findTools(path: string): Promise<FoundTools> {
   if (MANIFEST_FILE.test(path)) return await readCandidate(path);
   if (MODULE_FILE.test(path)) return await describeModule(path);

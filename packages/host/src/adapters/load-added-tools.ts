@@ -10,26 +10,26 @@ import { listStoredTools, type StoredTool } from "./tool-store.ts";
 import { createWasmTool } from "./wasm-tool.ts";
 
 export interface LoadAddedToolsOptions {
-  /** Where the home keeps them. */
+  /** Directory in which the home stores its tools. */
   readonly directory: string;
   readonly secrets: SecretSources;
   readonly environment: NodeJS.ProcessEnv;
   readonly builtins: readonly Tool[];
-  /** Makes the tool behind an endpoint. Throws INVALID_DECLARATION for one that cannot be asked. */
+  /** Creates the tool for an endpoint. Throws INVALID_DECLARATION for an endpoint that cannot be called. */
   createEndpointTool(tool: AddedTool<EndpointPin>): Tool;
-  /** Names of other tools that this kernel has. */
+  /** Names of the kernel's other tools. */
   readonly taken: ReadonlySet<string>;
   readonly logger?: Logger | undefined;
 }
 
 export interface AddedTools {
-  /** Ready to be registered. */
+  /** Tools that are ready to be registered. */
   readonly tools: readonly Tool[];
-  /** Names of those that cannot be used now, and that rules may speak of all the same. */
+  /** Names of tools that cannot be used now. Policy rules may still refer to them. */
   readonly unusable: readonly string[];
 }
 
-/** The tools that were added to the home. What cannot be used is said and left out. */
+/** Loads the tools that were added to the home. Tools that cannot be used are logged and left out. */
 export async function loadAddedTools(options: LoadAddedToolsOptions): Promise<AddedTools> {
   const { logger } = options;
   const { tools, problems } = await listStoredTools(options.directory);
@@ -63,7 +63,7 @@ function nameProblem({ declaration }: StoredTool, { taken, builtins }: LoadAdded
   return taken.has(name) ? "a tool of this program has its name" : reservedNameProblem(name, builtins);
 }
 
-/** Those of endpoints are the gate's alone. */
+/** Secrets of programs only: secrets of endpoints are read by the egress gate alone. */
 async function readProgramSecrets(
   programs: readonly AddedTool<ProgramPin>[],
   { secrets: sources, environment, logger }: LoadAddedToolsOptions,

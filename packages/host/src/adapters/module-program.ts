@@ -6,25 +6,25 @@ import type { ProgramPin } from "./program-pin.ts";
 const NODE_PATH = "/opt/node/bin/node";
 const RUNNER_PATH = "/opt/narthex/run-module.mjs";
 
-/** Types are stripped by Node itself; that it warns of it is nobody's to read. */
+/** Node strips the types itself; its warning about that is of no use to the user. */
 const NODE_OPTIONS = ["--disable-warning=ExperimentalWarning"];
 
-/** Runs one of a module's tools. */
+/** Returns the command that runs one tool of a module. */
 export function moduleCommand(pin: ProgramPin, directory: string, tool: string): string[] {
   return [NODE_PATH, ...NODE_OPTIONS, RUNNER_PATH, modulePath(pin, directory), "run", tool];
 }
 
-/** Says which tools a module exports. */
+/** Returns the command that describes the tools that a module exports. */
 export function describeCommand(pin: ProgramPin, directory: string): string[] {
   return [NODE_PATH, ...NODE_OPTIONS, RUNNER_PATH, modulePath(pin, directory), "describe"];
 }
 
-/** The kernel's own Node. */
+/** Files of the Node that runs the kernel. */
 export async function moduleFiles(): Promise<ProgramFile[]> {
   return [{ source: await realpath(process.execPath), target: NODE_PATH }];
 }
 
-/** What a module needs besides its own file. */
+/** What a module needs in the sandbox besides its own file. */
 export function moduleContents(directory: string): ProgramContent[] {
   const text = (target: string, content: string): ProgramContent => ({
     target,

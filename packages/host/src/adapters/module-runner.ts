@@ -1,10 +1,10 @@
 /**
- * What runs inside the sandbox of a module tool: reads what the module exports, and either describes its tools or runs
- * one of them. Its text is handed into the sandbox, so it uses nothing from outside of itself, and no import that a bundler
- * would take for one of its own.
+ * Entry point inside the sandbox of a module tool: loads the module, then describes its tools or runs one of them. Its
+ * source text is passed into the sandbox, so it must not use anything outside itself, nor an import that a bundler
+ * would resolve.
  *
- * SECURITY: the module runs in the same process and can do whatever this can; all of it stays inside, and what comes
- * out is read as any program's output.
+ * SECURITY: the module runs in the same process and can do everything this function can. All of it stays inside the
+ * sandbox, and the output is parsed as untrusted, like that of any program.
  */
 export async function runModule(): Promise<void> {
   const { text } = process.getBuiltinModule("node:stream/consumers");
@@ -13,7 +13,7 @@ export async function runModule(): Promise<void> {
   const { format } = process.getBuiltinModule("node:util");
   const [path = "", task = "", wanted = ""] = process.argv.slice(2);
   const stdout = process.stdout.write.bind(process.stdout);
-  // What a module prints is a remark; only the answer is output.
+  // Output of the module goes to stderr; only the response is written to stdout.
   process.stdout.write = process.stderr.write.bind(process.stderr);
 
   const log = (...words: readonly unknown[]): void => void process.stderr.write(`${format(...words)}\n`);
@@ -23,7 +23,7 @@ export async function runModule(): Promise<void> {
   const snakeCase = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const plain = (value: unknown): unknown => (typeof value === "function" ? "a function" : value);
 
-  /** Whatever the author left out, as `defineTool` has it. */
+  /** Adds the defaults that `defineTool` would add. */
   function describe(tool: Data): Data {
     const given = Object.entries(tool).filter(([key, value]) => key !== "run" && value !== undefined);
     const bounds = isObject(tool["bounds"]) ? tool["bounds"] : {};
@@ -60,7 +60,7 @@ export async function runModule(): Promise<void> {
         ? { format: "module", source: "export const defineTool = (tool) => tool;", shortCircuit: true }
         : next(url, context),
   });
-  // Briefly: the kernel shows the end of what was said.
+  // Prints a short stack trace, because the kernel shows only the end of stderr.
   process.on("uncaughtException", (fault: unknown) => {
     log(fault instanceof Error ? fault.stack : fault);
     process.exit(1);
@@ -75,6 +75,6 @@ export async function runModule(): Promise<void> {
     const input: unknown = JSON.parse(await text(process.stdin));
     await answer(await (run.call(tool, input, { log }) as unknown));
   }
-  // Timers and the like that the module left behind are nobody's to wait for.
+  // Does not wait for timers and other handles that the module left open.
   process.exit(0);
 }

@@ -1,17 +1,17 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import { joinField, type JsonReader, ownField } from "@narthex/kernel";
 
-/** One operation of an API, as it was when it was added: how an input becomes a request. */
+/** One operation of an API as pinned when its tool was added: how an input becomes a request. */
 export interface OperationPin {
   readonly method: OperationMethod;
-  /** With the names of its parameters in braces: `/pets/{id}`. */
+  /** Path template with the parameter names in braces: `/pets/{id}`. */
   readonly path: string;
   readonly parameters: readonly OperationParameter[];
-  /** The input's `body` is sent as JSON. */
+  /** Whether the `body` of the input is sent as JSON. */
   readonly hasBody: boolean;
 }
 
-/** Stands in the input under its own name. */
+/** A parameter, found in the input under its own name. */
 export interface OperationParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -25,7 +25,7 @@ const MAX_PATH = 2048;
 const MAX_PARAMETERS = 100;
 const MAX_NAME = 256;
 
-/** Reads an operation from a manifest, or from the home. Problems are noted with the reader. */
+/** Reads an operation from a manifest or from the home. Problems are reported to the reader. */
 export function readOperationPin(
   reader: JsonReader,
   json: JsonValue | undefined,

@@ -14,14 +14,14 @@ import {
 
 const PROGRAM_KEYS = ["command", "files", "secrets"];
 const MANIFEST_KEYS = [...DECLARATION_KEYS, ...PROGRAM_KEYS, "endpoint"];
-/** Found on the PATH inside. */
+/** Name of a program on the PATH inside the sandbox. */
 const PROGRAM_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$/;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-/** What the sandbox sets itself, and what would change how a program is loaded. */
+/** Variables that the sandbox sets, and variables that would change how a program is loaded. */
 const RESERVED_VARIABLES =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|LANG|TZ|TERM|LD_.*|NARTHEX_.*|NODE_OPTIONS|BASH_ENV)$/;
 
-/** Reads a manifest. Throws INVALID_DECLARATION with every problem; `file` is how it is called in them. */
+/** Parses a manifest. Throws INVALID_DECLARATION with every problem; `file` is the name used in the messages. */
 export function parseManifest(json: JsonValue, file: string): ToolManifest {
   const reader = createJsonReader();
   const object = reader.object(json, "", MANIFEST_KEYS);
@@ -29,7 +29,7 @@ export function parseManifest(json: JsonValue, file: string): ToolManifest {
   return reader.finish(object && read(reader, object), "INVALID_DECLARATION", `the manifest \`${file}\``);
 }
 
-/** What it is sent to takes the place of what would be run. */
+/** An endpoint excludes all keys that describe a program. */
 function readEndpoint(reader: JsonReader, object: JsonObject): EndpointManifest | undefined {
   for (const key of PROGRAM_KEYS.filter((name) => Object.hasOwn(object, name))) {
     reader.refuse(key, "exclusive", "is a program's; a tool with an `endpoint` has none");
@@ -75,7 +75,7 @@ function readCommand(reader: JsonReader, json: JsonValue | undefined): readonly 
   return words;
 }
 
-/** A path below the manifest's own directory, in its one spelling. */
+/** Reads a normalized path below the directory of the manifest. */
 function readPath(reader: JsonReader, json: JsonValue, field: string): string | undefined {
   const text = reader.name(json, field, PROGRAM_LIMITS.wordLength);
   if (text === undefined) return undefined;

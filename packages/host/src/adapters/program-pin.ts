@@ -1,9 +1,9 @@
 import { blake3, canonicalJsonBytes, type JsonObject, toHex } from "@narthex/contracts";
 import type { CommandWord } from "./tool-manifest.ts";
 
-/** One file of a program, as it was when the tool was added. */
+/** One file of a program as pinned when the tool was added. */
 export interface PinnedFile {
-  /** Relative to the manifest. */
+  /** Path relative to the manifest. */
   readonly path: string;
   readonly size: number;
   /** BLAKE3, lower-case hex. */
@@ -11,7 +11,9 @@ export interface PinnedFile {
   readonly isExecutable: boolean;
 }
 
-/** Everything that decides what runs when the tool is called, apart from the interpreter that the host has. */
+/**
+ * Everything that decides which code runs when the tool is called, except for the interpreter installed on the host.
+ */
 export interface ProgramPin {
   readonly kind: "subprocess" | "module";
   readonly command: readonly CommandWord[];
@@ -23,7 +25,7 @@ export function pinFile(path: string, bytes: Uint8Array, isExecutable: boolean):
   return { path, size: bytes.length, hash: toHex(blake3(bytes)), isExecutable };
 }
 
-/** What a definition says of its program: the same command and the same bytes give the same hash. */
+/** Returns the hash of a program for the tool's definition: the same command and the same bytes give the same hash. */
 export function hashProgram(pin: ProgramPin): string {
   return toHex(blake3(canonicalJsonBytes(pinToJson(pin))));
 }

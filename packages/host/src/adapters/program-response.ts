@@ -1,12 +1,12 @@
 import { type JsonValue, KernelError, parseJson } from "@narthex/contracts";
 import type { ExceededBound, ProgramResult } from "@narthex/kernel";
 
-/** The most that a program may answer, and the most that it may say besides. */
+/** Maximum size of a program's stdout, and of its stderr. */
 export const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const MAX_TAIL_BYTES = 4096;
 const MAX_TAIL_CHARACTERS = 300;
 
-/** Gathers what a program prints: all of its answer, and the end of what it says besides. */
+/** Collects the output of a program: all of stdout, and the end of stderr. */
 export class ProgramResponse {
   readonly #chunks: Buffer[] = [];
   #tail: Buffer = Buffer.alloc(0);
@@ -16,7 +16,7 @@ export class ProgramResponse {
     else this.#tail = Buffer.from(Buffer.concat([this.#tail, chunk]).subarray(-MAX_TAIL_BYTES));
   }
 
-  /** What the program answered. Throws with the code of what went wrong instead. */
+  /** Returns the response of the program. Throws an error with a fitting code if the program failed. */
   read({ exitCode, exceeded }: ProgramResult): JsonValue {
     if (exceeded !== undefined) throw exceededError(exceeded);
     if (exitCode !== 0) throw new KernelError("EXECUTION_FAILED", `${describeEnd(exitCode)}${this.#said()}`);
@@ -32,7 +32,7 @@ export class ProgramResponse {
     }
   }
 
-  /** On one line, with nothing in it that would not show. */
+  /** The end of stderr on one line, without invisible characters. */
   #said(): string {
     const text = new TextDecoder()
       .decode(this.#tail)

@@ -21,10 +21,13 @@ import { readPinnedFile, type StoredTool } from "./tool-store.ts";
 
 type StoredProgram = StoredTool<ProgramPin>;
 
-/** Where a program finds its own files. */
+/** Directory inside the sandbox that holds the program's files. */
 export const PROGRAM_PATH = "/opt/tool";
 
-/** A tool that runs its program in a fresh sandbox for each call, with what its effects give it and no more. */
+/**
+ * Creates a tool that runs its program in a fresh sandbox for each call, with the access that its effects grant and no
+ * more.
+ */
 export function createProgramTool(stored: StoredProgram, secrets: ResolvedSecrets): Tool {
   const { declaration, pin } = stored;
   const { inputSchema, outputSchema, ...rest } = declaration;
@@ -42,12 +45,15 @@ export function createProgramTool(stored: StoredProgram, secrets: ResolvedSecret
   return bindToPorts({ ...tool, inputSchema, outputSchema, program: { hash: programHash(stored) } });
 }
 
-/** What an added tool will be to the registry: for whoever has to decide about it before it is kept. */
+/** Describes a tool as the registry will see it, so that it can be reviewed before it is stored. */
 export function describeCandidate(candidate: AddedTool<ProgramPin>): Tool {
   return createProgramTool({ ...candidate, directory: "" }, new Map());
 }
 
-/** The workspace is there as a whole, and whoever may start processes may start any; its hosts are those it names. */
+/**
+ * The sandbox shows the whole workspace, and a program that may start processes may start any. Hosts are limited to
+ * those declared.
+ */
 function requiredCapabilities({ declaration }: StoredProgram, { workspace }: ToolSession): Capability[] {
   const { effects, capabilities } = declaration;
   return [
@@ -82,7 +88,7 @@ async function runProgram(
       ...(maxCpuMs !== undefined && { cpuMs: maxCpuMs }),
     },
     maxOutputBytes: MAX_RESPONSE_BYTES,
-    // The answer is kept as the result; what it says besides is worth keeping for whoever looks for a mistake.
+    // stdout becomes the result of the call; stderr is kept for debugging.
     kept: ["stderr"],
     isShown: false,
     onPrinted: (stream, chunk) => answer.take(stream, chunk),
@@ -104,13 +110,13 @@ function commandInside({ pin }: StoredProgram): string[] {
   return pin.command.map((word) => ("file" in word ? `${PROGRAM_PATH}/${word.file}` : word.word));
 }
 
-/** The call's own time and random stream, for programs that promise the same answer every time. */
+/** The call's own time and a seed from its random stream, for programs that declare deterministic results. */
 function deterministicVariables({ declaration }: StoredProgram, context: ToolContext): Record<string, string> {
   if (declaration.determinism !== "deterministic") return {};
   return { NARTHEX_NOW_MS: String(context.nowMs()), NARTHEX_SEED: toHex(context.randomBytes(32)) };
 }
 
-/** SECURITY: a tool whose secret could not be read does not run without it. */
+/** SECURITY: a tool does not run without a secret that could not be read. */
 function secretVariables({ pin }: StoredProgram, secrets: ResolvedSecrets): Record<string, string> {
   return Object.fromEntries(
     [...pin.secrets].map(([variable, name]) => {

@@ -11,14 +11,14 @@ import { PROGRAM_LIMITS } from "./tool-manifest.ts";
 
 const MAX_API_BYTES = 8 * 1024 * 1024;
 
-/** What was found at a path that somebody wants to add. */
+/** The tools found at a path that a user wants to add. */
 export interface FoundTools {
   readonly tools: readonly CandidateTool[];
-  /** Real paths of everything that was read. */
+  /** Real paths of all files that were read. */
   readonly paths: readonly string[];
 }
 
-/** Reads a manifest and every file of its program, if it is one. Throws INVALID_DECLARATION with every problem. */
+/** Reads a manifest and every file of its program, if it has one. Throws INVALID_DECLARATION with every problem. */
 export async function readCandidate(file: string): Promise<FoundTools> {
   const { directory, name } = await ToolDirectory.openParentOf(file);
   try {
@@ -65,7 +65,7 @@ export async function readCandidate(file: string): Promise<FoundTools> {
   }
 }
 
-/** The tools of an API, where this is its description or a manifest that names one. */
+/** Returns the tools of an API if this is its OpenAPI description or a manifest that names one. */
 async function readApi(json: JsonValue, name: string, directory: ToolDirectory): Promise<FoundTools | undefined> {
   if (isOpenApi(json)) return { tools: importOpenApi(json, name), paths: [`${directory.path}/${name}`] };
   const found = readImport(json, name);
@@ -82,7 +82,7 @@ async function readApi(json: JsonValue, name: string, directory: ToolDirectory):
   return { tools: importOpenApi(document, file, settings), paths };
 }
 
-/** A manifest whose `module` is what runs. */
+/** Returns the WebAssembly module that a manifest names in `module`. */
 function findModuleReference(
   json: JsonValue,
   name: string,
@@ -98,7 +98,7 @@ function findModuleReference(
 
 const MODULE_PATH = /^\.\/[^/\\\0]{1,250}\.wasm$/;
 
-/** What of a manifest describes the tool. */
+/** Selects the keys of a manifest that describe the tool. */
 function pickDeclaration(json: JsonValue): JsonObject {
   return Object.fromEntries(
     Object.entries(isJsonObject(json) ? json : {}).filter(([key]) =>
@@ -116,7 +116,7 @@ function throwProblems(problems: readonly KernelError[], name: string): void {
   });
 }
 
-/** A file that is run by itself has to say so, here rather than at its first call. */
+/** Rejects a program without the executable bit when it is added, not at its first call. */
 function refuseUnrunnable(
   program: ProgramPin["command"][number] | undefined,
   files: readonly PinnedFile[],

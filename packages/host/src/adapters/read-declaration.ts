@@ -14,7 +14,7 @@ import {
 import type { ToolKind } from "./tool-kind.ts";
 import type { ProgramDeclaration } from "./tool-manifest.ts";
 
-/** The keys that describe a tool; a manifest has some more. */
+/** Keys that describe a tool. A manifest has further keys. */
 export const DECLARATION_KEYS = [
   "name",
   "version",
@@ -37,8 +37,8 @@ const MAX_CAPABILITIES = 100;
 const MAX_LABELS = 100;
 
 /**
- * Reads the declaration in an untrusted object. Every problem is noted with the reader, those that the registry would
- * find among them; the answer is to be used only if there is none.
+ * Reads the declaration in an untrusted object. Every problem is reported to the reader, including those that the
+ * registry would find. Use the result only if there are no problems.
  */
 export function readDeclaration(
   reader: JsonReader,
@@ -62,7 +62,7 @@ export function readDeclaration(
       ? (reader.choice(object["result_type"], at("result_type"), PROGRAM_RESULTS) ?? "json")
       : "json",
     effects,
-    // Whether the word is one of those that there are is the registry's to say.
+    // The registry rejects unknown values.
     determinism: text("determinism") as ProgramDeclaration["determinism"],
     tier: text("tier") as ProgramDeclaration["tier"],
     capabilities: readCapabilities(reader, object, at("capabilities"), effects, kind),
@@ -73,7 +73,7 @@ export function readDeclaration(
   const refused = new Set(reader.violations.slice(known).map((violation) => topLevelKey(violation.field, field)));
   for (const violation of inspect(declaration, kind)) {
     const name = toManifestField(violation.field);
-    // One mistake is one problem: the registry would only say in other words what was said already.
+    // Reports one problem per mistake: skips a violation of the registry for a key that was rejected above.
     if (!refused.has(topLevelKey(name, ""))) reader.refuse(at(name), asRule(violation.rule), violation.message);
   }
   return declaration;
@@ -103,7 +103,7 @@ function readSchema(reader: JsonReader, json: JsonValue | undefined, field: stri
   return reader.refuse(field, "format", "must be a JSON Schema: an object, or `true` for any JSON");
 }
 
-/** What follows from the effects, and what the author demands of a session besides. */
+/** The capabilities that follow from the effects, and those that the author requests in addition. */
 function readCapabilities(
   reader: JsonReader,
   object: JsonObject,
@@ -127,7 +127,7 @@ function readCapabilities(
   return [...needed, ...demanded];
 }
 
-/** Which words are labels, and how many a tool may have, is the registry's to say. */
+/** The registry checks the labels and their number. */
 function readLabels(reader: JsonReader, json: JsonValue | undefined, field: string): string[] {
   return (
     reader.list(json, field, MAX_LABELS, (item, itemField) =>
@@ -160,14 +160,14 @@ function readBounds(
   );
 }
 
-/** What the registry would refuse. */
+/** Returns the violations that the registry would report. */
 function inspect(declaration: ProgramDeclaration, { source, isolation, ownEffects }: ToolKind): readonly Violation[] {
   try {
     const { outputSchema, inputSchema, capabilities, ...rest } = declaration;
     const tool = defineTool({
       ...rest,
       inputSchema: true,
-      // Which of them follow is not the author's doing.
+      // Adds all capabilities that follow from effects, so that the registry reports only mistakes of the author.
       capabilities: [...capabilities, ...ownEffects.map((effect) => EFFECT_RIGHTS[effect])],
       source,
       isolation,
@@ -181,14 +181,14 @@ function inspect(declaration: ProgramDeclaration, { source, isolation, ownEffect
   }
 }
 
-/** `bounds.timeoutMs` is `bounds.timeout_ms` in a manifest. */
+/** `bounds.timeoutMs` is called `bounds.timeout_ms` in a manifest. */
 function toManifestField(field: string): string {
   return field.replace(/^[A-Za-z]+(?:\.[A-Za-z]+)?/u, (path) =>
     path.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`),
   );
 }
 
-/** The key itself, without where in it the problem lies. */
+/** The top-level key of a field, without the path below it. */
 function topLevelKey(field: string, parent: string): string {
   const own = parent === "" ? field : field.slice(parent.length + 1);
   return /^(?:bounds\.[a-z_]+|[^.[/#]*)/u.exec(own)?.[0] ?? own;

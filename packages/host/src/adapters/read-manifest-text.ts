@@ -5,7 +5,7 @@ import { parseYaml, type YamlFile } from "../configuration/parse-yaml.ts";
 
 export const MAX_MANIFEST_BYTES = 1024 * 1024;
 
-/** The value that a manifest's text stands for, JSON or YAML by the file's name. Throws INVALID_DECLARATION. */
+/** Parses the text of a manifest as JSON or YAML, depending on the file name. Throws INVALID_DECLARATION. */
 export function readManifestText(bytes: Uint8Array, file: string): JsonValue {
   if (file.endsWith(".json")) return withFile(file, () => parseJson(bytes));
   const text = withFile(file, () => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -23,7 +23,7 @@ export function readManifestText(bytes: Uint8Array, file: string): JsonValue {
 
 type Node = ParsedNode | null | undefined;
 
-/** Only what JSON has too. Whatever else there is, is a problem. */
+/** Accepts only the part of YAML that JSON has too. Everything else is a problem. */
 function toJson(node: Node, path: string, file: YamlFile, problems: ConfigurationProblems): JsonValue {
   const refuse = (rule: string, message: string, at: unknown = node): null => {
     problems.add(() => ({

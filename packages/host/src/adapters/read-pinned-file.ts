@@ -5,7 +5,7 @@ import { PROGRAM_LIMITS } from "./tool-manifest.ts";
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** A file of a tool as the home remembers it. Problems are noted with the reader. */
+/** Reads a file of a tool from its record in the home. Problems are reported to the reader. */
 export function readPinnedFileJson(reader: JsonReader, json: JsonValue, field: string): PinnedFile | undefined {
   const object = reader.object(json, field, ["path", "size", "hash", "executable"]);
   if (object === undefined) return undefined;

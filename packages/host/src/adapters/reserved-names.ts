@@ -1,15 +1,15 @@
 import type { Tool } from "@narthex/kernel";
 
-/** Actions that policy knows besides the tools. */
+/** Policy actions that are not tools. */
 const OTHER_ACTIONS: ReadonlySet<string> = new Set(["write_protected"]);
-/** Built-in tools that are there once somebody is configured for them. */
+/** Built-in tools that exist only when a provider is configured for them. */
 const PROVIDED_TOOLS: ReadonlySet<string> = new Set(["inference", "web_search"]);
 
 /**
- * Why an added tool cannot have this name; undefined if it can.
+ * Returns why an added tool cannot have this name, or undefined if it can.
  *
- * SECURITY: policy permits by name. A tool named like a built-in one, or like an operation of one, would be permitted by
- * a rule that was written for something else, and a higher version of a built-in tool would take its place.
+ * SECURITY: policy permits by name. A tool with the name of a built-in tool, or of one of its operations, would be
+ * permitted by a rule written for something else, and a higher version of a built-in tool would replace it.
  */
 export function reservedNameProblem(name: string, builtins: readonly Tool[]): string | undefined {
   if (name.includes("__")) return "names with `__` are those of MCP servers' tools";

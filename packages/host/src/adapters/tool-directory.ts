@@ -6,20 +6,20 @@ import { isKernelError, KernelError } from "@narthex/contracts";
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const O_PATH = 0o10000000;
 
-/** What was read from one file. */
+/** The content of one file. */
 export interface FileContent {
   readonly bytes: Uint8Array;
   readonly isExecutable: boolean;
 }
 
 /**
- * The directory in which a tool's author keeps it, held open.
+ * An open handle to the directory in which a tool's author keeps it.
  *
- * SECURITY: every step goes one name down from what is held and follows no link, and a file's bytes are read once from
- * what was opened: nothing can be swapped between looking at it and taking it.
+ * SECURITY: every step opens one name relative to an open directory and follows no link, and the bytes of a file are
+ * read once from the open handle, so nothing can be swapped between check and use.
  */
 export class ToolDirectory {
-  /** Its real path. */
+  /** Real path of the directory. */
   readonly path: string;
   readonly #handle: FileHandle;
 
@@ -28,7 +28,7 @@ export class ToolDirectory {
     this.#handle = handle;
   }
 
-  /** The directory that holds this file, and the file's own name in it. */
+  /** Opens the directory that contains this file. Returns it with the file's name in it. */
   static async openParentOf(file: string): Promise<{ readonly directory: ToolDirectory; readonly name: string }> {
     try {
       const path = await realpath(dirname(file));
@@ -38,7 +38,7 @@ export class ToolDirectory {
     }
   }
 
-  /** Throws where a link, a directory or anything else that is no plain file lies on the way. */
+  /** Reads a file. Throws if the path contains a link, or does not end in a regular file. */
   async read(path: string, maxBytes: number): Promise<FileContent> {
     const parts = path.split("/");
     const name = parts.pop() ?? "";
@@ -49,7 +49,7 @@ export class ToolDirectory {
         at = await open(`/proc/self/fd/${at.fd}/${part}`, O_PATH | O_DIRECTORY | O_NOFOLLOW);
         opened.push(at);
       }
-      // A pipe in the file's place would otherwise wait for a writer.
+      // O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
       const file = await open(`/proc/self/fd/${at.fd}/${name}`, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
       opened.push(file);
       return await readAll(file, path, maxBytes);
@@ -66,7 +66,7 @@ export class ToolDirectory {
   }
 }
 
-/** Trusts no size that was told before: the file may grow while it is read. */
+/** Does not rely on the size reported earlier: the file may grow while it is read. */
 async function readAll(file: FileHandle, path: string, maxBytes: number): Promise<FileContent> {
   const facts = await file.stat();
   if (!facts.isFile()) throw refused(path, "is not a file");

@@ -14,19 +14,19 @@ import {
   WASM_PRESETS,
 } from "@narthex/kernel";
 
-/** What is declared differently of a program, an endpoint and a module. */
+/** How declarations of programs, endpoints and WebAssembly modules differ. */
 export interface ToolKind extends Pick<ToolDeclaration, "source" | "isolation"> {
-  /** By their names in a manifest. */
+  /** Bounds by their names in a manifest. */
   readonly bounds: ReadonlyMap<string, keyof Bounds>;
-  /** Effects from which rights follow, so that nobody has to name them. */
+  /** Effects that imply capabilities, so that the author must not name these. */
   readonly ownEffects: readonly (keyof typeof EFFECT_RIGHTS)[];
   readonly followsFrom: string;
   readEffects(reader: JsonReader, object: JsonObject, field: string): Effect[];
-  /** What a declaration has of the rights that follow. */
+  /** The capabilities that the effects of a declaration imply. */
   rightsFor(effects: readonly Effect[]): Capability[];
-  /** Notes what is wrong with a right that the author demands. */
+  /** Reports problems with a capability that the author requests. */
   checkRight?(reader: JsonReader, right: Capability, field: string): void;
-  /** What bounds are where the author gives none; whatever is wrong with those given is noted with the reader. */
+  /** Default bounds for those that the author left out. Problems with the given ones are reported to the reader. */
   boundsFor?(reader: JsonReader, object: JsonObject, given: Partial<Bounds>, field: string): Partial<Bounds>;
 }
 
@@ -37,7 +37,7 @@ const BOUNDS: readonly (readonly [string, keyof Bounds])[] = [
 const PROGRAM_EFFECTS = ["fs_read", "fs_write", "process_spawn"] as const;
 const NETWORK_EFFECTS = ["net_read", "net_write"] as const;
 
-/** A program, or a module: its effects are what its sandbox is opened for. */
+/** A program or a JavaScript module: its effects decide what its sandbox can access. */
 export const PROGRAM_KIND: ToolKind = {
   source: "subprocess",
   isolation: "process",
@@ -60,10 +60,10 @@ export const PROGRAM_KIND: ToolKind = {
     }
     return effects;
   },
-  /** The workspace is there as a whole or not at all. */
+  /** The workspace is accessible as a whole or not at all. */
   rightsFor: (effects) =>
     PROGRAM_EFFECTS.filter((effect) => effects.includes(effect)).map((effect) => EFFECT_RIGHTS[effect]),
-  /** SECURITY: whoever adds it is shown whom it will speak with; it speaks with nobody else. */
+  /** SECURITY: the user who adds the tool sees the hosts that it will connect to; it can connect to no others. */
   checkRight(reader, right, field) {
     if ((right.kind === "net_read" || right.kind === "net_write") && right.hosts.length === 0) {
       reader.refuse(field, "required", "must name the hosts that the program asks");
@@ -71,7 +71,7 @@ export const PROGRAM_KIND: ToolKind = {
   },
 };
 
-/** An endpoint: to ask it is to send, and the right to do so is a right to that very host. */
+/** An endpoint: every call sends data, and the required capability covers exactly the host of the endpoint. */
 export const ENDPOINT_KIND: ToolKind = {
   source: "http",
   isolation: "http",
@@ -89,7 +89,7 @@ export const ENDPOINT_KIND: ToolKind = {
 
 const WASM_EFFECTS = ["fs_read", "fs_write", "net_read", "net_write"] as const;
 
-/** A module: its effects are the host calls that it may make, and a preset says what it may use. */
+/** A WebAssembly module: its effects are the host calls that it may make, and a preset defines its resource limits. */
 export const WASM_KIND: ToolKind = {
   source: "wasm",
   isolation: "wasm",
@@ -100,7 +100,7 @@ export const WASM_KIND: ToolKind = {
     ["max_network_requests", "maxNetworkRequests"],
     ["max_network_bytes", "maxNetworkBytes"],
   ]),
-  // Which hosts it asks is for the author to say.
+  // The author must name the hosts that the module connects to.
   ownEffects: ["fs_read", "fs_write"],
   followsFrom: "the effects",
   readEffects: (reader, object, field) =>

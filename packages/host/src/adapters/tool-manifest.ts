@@ -2,7 +2,7 @@ import type { JsonObject } from "@narthex/contracts";
 import type { Bounds, Capability, Determinism, Effect, ResultType, SafetyTier } from "@narthex/kernel";
 import type { EndpointPin } from "./endpoint-pin.ts";
 
-/** What is declared of a tool that is a program of its own, whatever it is written in, or an endpoint. */
+/** Declaration of a tool that is a separate program, in any language, or an endpoint. */
 export interface ProgramDeclaration {
   readonly name: string;
   readonly version: string;
@@ -16,11 +16,11 @@ export interface ProgramDeclaration {
   readonly capabilities: readonly Capability[];
   readonly bounds: Partial<Bounds>;
   readonly price: number;
-  /** What its results are labelled with, whatever they are. */
+  /** Labels of all results of the tool. */
   readonly labels?: readonly string[];
 }
 
-/** A manifest, read and found sound. */
+/** A manifest that was parsed and validated. */
 export type ToolManifest = ProgramManifest | EndpointManifest;
 
 export interface EndpointManifest {
@@ -31,16 +31,16 @@ export interface EndpointManifest {
 export interface ProgramManifest {
   readonly declaration: ProgramDeclaration;
   readonly command: readonly CommandWord[];
-  /** Paths of every file of the program, relative to the manifest, each once. */
+  /** Paths of all files of the program, relative to the manifest, without duplicates. */
   readonly files: readonly string[];
-  /** Names of secrets, by the variable in which the program finds them. */
+  /** Names of secrets by the environment variable that holds the value. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-/** A word as it is, or a file of the program by its path. */
+/** A literal word, or a file of the program by its path. */
 export type CommandWord = { readonly word: string } | { readonly file: string };
 
-/** A program is handed to its sandbox as bytes, anew for each call. */
+/** The program's files are copied into a new sandbox for each call, so their number and size are limited. */
 export const PROGRAM_LIMITS = {
   files: 64,
   bytes: 64 * 1024 * 1024,

@@ -12,12 +12,12 @@ import { readWasmPin, wasmToJson } from "./wasm-pin.ts";
 
 const FORMAT = 1;
 
-/** What is written down of an added tool, in the home. */
+/** Encodes an added tool as it is stored in the home. */
 export function encodeToolRecord({ source, pin }: AddedTool): string {
   return `${JSON.stringify({ format: FORMAT, declaration: source, ...pinJson(pin) }, undefined, 2)}\n`;
 }
 
-/** What answers has a key of its own for each kind. */
+/** Each kind of tool has its own key. */
 const PIN_KEYS = ["program", "endpoint", "wasm"] as const;
 
 function pinJson(pin: ToolPin): JsonObject {
@@ -25,7 +25,10 @@ function pinJson(pin: ToolPin): JsonObject {
   return pin.kind === "wasm" ? { wasm: wasmToJson(pin) } : { program: pinToJson(pin) };
 }
 
-/** Throws INVALID_DECLARATION: the home is the kernel's own, and still whatever is not exactly this is not run. */
+/**
+ * Parses the record of an added tool. Throws INVALID_DECLARATION for anything else than exactly this format, although
+ * only the kernel writes to the home.
+ */
 export function decodeToolRecord(bytes: Uint8Array, file: string): AddedTool {
   const reader = createJsonReader();
   const what = `the tool's record \`${file.slice(0, 300)}\``;

@@ -9,26 +9,26 @@ import { type AddedTool, addedToolId, type CandidateTool, listPinnedFiles, type 
 import type { PinnedFile } from "./program-pin.ts";
 import { decodeToolRecord, encodeToolRecord } from "./tool-record.ts";
 
-/** A tool of the home, and where its files lie. */
+/** A tool in the home and the location of its files. */
 export interface StoredTool<Pin extends ToolPin = ToolPin> extends AddedTool<Pin> {
   readonly directory: string;
 }
 
 export interface ToolListing {
   readonly tools: readonly StoredTool[];
-  /** What cannot be read, by the name of its directory. */
+  /** Tools that cannot be read, by the name of their directory. */
   readonly problems: readonly { readonly id: string; readonly message: string }[];
 }
 
 const RECORD = "tool.json";
 const FILES = "files";
 const MAX_RECORD_BYTES = 4 * 1024 * 1024;
-/** `name@version`: anything else in the directory is a draft. */
+/** `name@version`. Any other entry of the directory is an unfinished draft. */
 const TOOL_ID = /^[a-z][a-z0-9_]{0,63}@[0-9A-Za-z.-]{1,100}$/;
 
 /**
- * Keeps a tool in the home: `unchanged` if the very same is there already. Throws ALREADY_REGISTERED if another one is,
- * unless that is to be replaced. It is there as a whole or not at all.
+ * Stores a tool in the home, atomically. Returns `unchanged` if the identical tool is stored already. Throws
+ * ALREADY_REGISTERED if a different tool has the same name and version and is not to be replaced.
  */
 export async function storeTool(
   directory: string,
@@ -52,7 +52,7 @@ export async function storeTool(
     await mkdir(join(draft, FILES), { recursive: true, mode: 0o700 });
     for (const { path, hash } of listPinnedFiles(tool)) {
       const bytes = tool.bytes.get(path) ?? new Uint8Array(0);
-      // Under its hash: whatever a path looks like, nothing lies outside, and equal files are one.
+      // Named after its hash: no path can lead outside the directory, and identical files are stored once.
       await writeFile(join(draft, FILES, hash), bytes, { mode: 0o600, flush: true });
     }
     await writeFile(join(draft, RECORD), record, { mode: 0o600, flush: true });
@@ -64,7 +64,7 @@ export async function storeTool(
   return known === undefined ? "added" : "replaced";
 }
 
-/** Every tool of the home, by name. A tool that cannot be read is a problem of its own and of no other. */
+/** Lists every tool in the home by name. An unreadable tool is reported as a problem and does not affect the others. */
 export async function listStoredTools(directory: string): Promise<ToolListing> {
   const names = ((await readdir(directory).catch(ifMissing)) ?? []).filter((name) => TOOL_ID.test(name)).sort();
   const tools: StoredTool[] = [];
@@ -82,7 +82,7 @@ export async function listStoredTools(directory: string): Promise<ToolListing> {
   return { tools, problems };
 }
 
-/** Takes tools out of the home: one version, or all of them. Answers which. */
+/** Removes one version of a tool, or all versions, from the home. Returns the ids of the removed tools. */
 export async function removeStoredTools(directory: string, name: string, version: string): Promise<string[]> {
   const names = ((await readdir(directory).catch(ifMissing)) ?? []).filter((id) => TOOL_ID.test(id));
   const wanted = names
@@ -93,10 +93,10 @@ export async function removeStoredTools(directory: string, name: string, version
 }
 
 /**
- * A file of the program, read once and hashed from what was opened.
+ * Reads a file of the program once, from an open handle, and verifies its hash.
  *
- * SECURITY: these bytes are what the sandbox is given. Whatever is done to the file after this does not matter, and
- * whatever was done to it before shows. Throws TOOL_QUARANTINED.
+ * SECURITY: exactly these bytes are passed to the sandbox. Later changes of the file have no effect, and earlier
+ * changes are detected. Throws TOOL_QUARANTINED.
  */
 export async function readPinnedFile({ directory }: StoredTool, { hash, size, path }: PinnedFile): Promise<Uint8Array> {
   const bytes = await readBounded(join(directory, FILES, hash), size).catch(() => undefined);

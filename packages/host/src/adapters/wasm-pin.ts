@@ -4,13 +4,15 @@ import { METER_VERSION } from "@narthex/meter";
 import type { PinnedFile } from "./program-pin.ts";
 import { readPinnedFileJson } from "./read-pinned-file.ts";
 
-/** A module as it was when it was added. */
+/** A WebAssembly module as pinned when its tool was added. */
 export interface WasmPin {
   readonly kind: "wasm";
   readonly module: PinnedFile;
 }
 
-/** What a definition says of its module: the same bytes under the same meter give the same hash. */
+/**
+ * Returns the hash of a module for the tool's definition: the same bytes under the same metering give the same hash.
+ */
 export function hashModule({ module }: WasmPin): string {
   const { size, hash } = module;
   return toHex(blake3(canonicalJsonBytes({ kind: "wasm", module: { size, hash }, meter: METER_VERSION })));
@@ -20,7 +22,7 @@ export function wasmToJson({ module: { path, size, hash } }: WasmPin): JsonObjec
   return { module: { path, size, hash, executable: false } };
 }
 
-/** Reads one from the home. Problems are noted with the reader. */
+/** Reads a pin from the home. Problems are reported to the reader. */
 export function readWasmPin(reader: JsonReader, json: JsonValue | undefined, field: string): WasmPin | undefined {
   const object = reader.object(json, field, ["module"]);
   const given = object && ownField(object, "module");

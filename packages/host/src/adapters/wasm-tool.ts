@@ -3,7 +3,9 @@ import type { AddedTool } from "./added-tool.ts";
 import { readPinnedFile, type StoredTool } from "./tool-store.ts";
 import { hashModule, type WasmPin } from "./wasm-pin.ts";
 
-/** A tool that runs its module in a fresh instance for each call, with the host calls that its effects give it. */
+/**
+ * Creates a tool that runs its module in a fresh instance for each call, with the host calls that its effects grant.
+ */
 export function createWasmTool(stored: StoredTool<WasmPin>): Tool {
   const { declaration, pin } = stored;
   const { inputSchema, outputSchema, ...rest } = declaration;
@@ -20,17 +22,20 @@ export function createWasmTool(stored: StoredTool<WasmPin>): Tool {
   return bindToPorts({ ...tool, inputSchema, outputSchema, program: { hash: hashModule(pin) } });
 }
 
-/** What an added module will be to the registry: for whoever has to decide about it before it is kept. */
+/** Describes a tool as the registry will see it, so that it can be reviewed before it is stored. */
 export function describeWasmCandidate(candidate: AddedTool<WasmPin>): Tool {
   return createWasmTool({ ...candidate, directory: "" });
 }
 
-/** A session that runs it must have a right to as much as it may use. */
+/** A session needs a capability for at least the fuel and memory that the module may use. */
 function execRight({ maxFuel = 0, maxMemoryBytes = 0 }: StoredTool["declaration"]["bounds"]): Capability[] {
   return [{ kind: "wasm_exec", maxFuel, maxMemoryBytes }];
 }
 
-/** The workspace as a whole, and each host that it names. Others are decided on when it asks for them. */
+/**
+ * The whole workspace, and each host that is declared without a wildcard. Other hosts are decided when the module
+ * requests them.
+ */
 function requiredCapabilities({ declaration }: StoredTool<WasmPin>, { workspace }: ToolSession): Capability[] {
   const { effects, capabilities } = declaration;
   return [

@@ -16,20 +16,20 @@ export interface BackupParts {
   readonly paths: HomePaths;
   readonly version: string;
   nowMs(): number;
-  /** Copies records and state, as they are at one moment. */
+  /** Copies records and state as a consistent snapshot. */
   copyRecords(target: string): Promise<void>;
-  /** Reads a home's ledger back, alone. Throws BACKUP_INVALID with the first problem. */
+  /** Verifies the ledger of a home on its own. Throws BACKUP_INVALID with the first problem. */
   verify(paths: HomePaths): Promise<{ readonly records: number; readonly headHash: string }>;
 }
 
 const TEMPORARY: ReadonlySet<string> = new Set(["tmp"]);
 
 /**
- * Copies a home that is in use into a directory that is not there yet, and proves that the copy is a ledger by itself.
- * It has its name only when it is whole and durable.
+ * Copies a home that is in use into a new directory, and verifies that the copy is a complete ledger on its own. The
+ * copy gets its final name only when it is complete and durable.
  *
- * INVARIANT: records first, then content files: bytes are there before a record names them, and nothing is erased
- * meanwhile, which the caller sees to.
+ * INVARIANT: records first, then content files: content is stored before a record refers to it, and the caller must
+ * make sure that nothing is erased during the copy.
  */
 export async function backUpHome({ directory, withKeys }: HomeCopyOptions, parts: BackupParts): Promise<HomeCopy> {
   const target = resolve(directory);

@@ -2,18 +2,18 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalJson, isJsonObject, KernelError, parseJson } from "@narthex/contracts";
 
-/** What a backup says about itself. */
+/** Describes the contents of a backup. */
 export interface BackupManifest {
   readonly takenAtMs: number;
   readonly version: string;
   readonly records: number;
-  /** Of the last record, in hex; empty if there is none. */
+  /** Hash of the last record, in hex; empty if there are no records. */
   readonly headHash: string;
-  /** Whether the private keys are in it. */
+  /** Whether the backup contains the private keys. */
   readonly hasKeys: boolean;
 }
 
-/** Written last: a directory without it is no backup. */
+/** Written last: a directory without this file is not a complete backup. */
 export const MANIFEST = "backup.json";
 const FORMAT = 1;
 

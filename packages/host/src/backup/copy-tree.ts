@@ -3,7 +3,7 @@ import { copyFile, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory } from "../system/sync-directory.ts";
 
-/** What was copied. */
+/** Summary of a copy. */
 export interface CopiedTree {
   readonly files: number;
   readonly bytes: number;
@@ -12,9 +12,10 @@ export interface CopiedTree {
 const NOTHING: CopiedTree = { files: 0, bytes: 0 };
 
 /**
- * Copies a directory of files, durably, where there is one. Names that `leaveOut` knows stay behind, at the top only.
+ * Copies a directory of files durably, if it exists. Skips names in `leaveOut`, at the top level only.
  *
- * SECURITY: links and whatever else is neither file nor directory stay behind too: a copy must hold bytes, not places.
+ * SECURITY: links and everything else that is neither a file nor a directory are skipped too: a copy must hold bytes,
+ * not references.
  */
 export async function copyTree(from: string, to: string, leaveOut: ReadonlySet<string> = NONE): Promise<CopiedTree> {
   const entries = await readdir(from, { withFileTypes: true }).catch((fault: unknown) => {
@@ -42,7 +43,7 @@ export async function copyTree(from: string, to: string, leaveOut: ReadonlySet<s
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Gives its size. */
+/** Copies one file durably and returns its size. */
 export async function copyDurably(source: string, target: string): Promise<number> {
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   const copy = await open(target, "r+");

@@ -22,8 +22,8 @@ export interface RestoreOptions {
 const OWN: ReadonlySet<string> = new Set([MANIFEST]);
 
 /**
- * Makes a home of a backup: in a directory beside it first, where it is proven to be the ledger that the backup says it
- * is, then in its place at once. Nothing that is there is overwritten.
+ * Restores a home from a backup: copies it into a directory beside the target, verifies that its ledger matches the
+ * manifest of the backup, then moves it into place atomically. Never overwrites existing files.
  */
 export async function restoreHome({ backup, home, verify }: RestoreOptions): Promise<BackupManifest> {
   const [from, target] = [resolve(backup), resolve(home)];

@@ -14,12 +14,15 @@ export interface EnvelopeParts {
   readonly vault: OpenedVault | undefined;
 }
 
-/** A class of tools as sessions find it: the doctor's classes, and the vault. */
+/** A class of tools as sessions see it: one of the doctor's classes, or the vault. */
 interface EnvelopeClass extends Omit<ToolClass, "name"> {
   readonly name: ToolClass["name"] | "vault" | "programs" | "wasm";
 }
 
-/** What sessions of this kernel get: the level, the shell's backend, mounts, egress, limits, and which tools can run. */
+/**
+ * Describes what sessions of this kernel get: containment level, shell backend, mounts, egress, limits, and which tools
+ * can run.
+ */
 export async function describeEnvelope({ containment, shellBackend, vault }: EnvelopeParts): Promise<HostExamination> {
   const { level, problem, selfTest, controlGroups } = containment;
   const found = { level, problem: problem?.problem, fix: problem?.fix, mechanisms: await findPrograms() };
@@ -51,13 +54,13 @@ export async function describeEnvelope({ containment, shellBackend, vault }: Env
   return { level, envelope: JSON.stringify(envelope), stateOf: (tool) => readinessOf(tool, classes) };
 }
 
-/** One line for people, out of an envelope. */
+/** Summarises an envelope in one line for people. */
 export function summariseEnvelope({ level, envelope }: Pick<HostExamination, "level" | "envelope">): string {
   const { shell_backend: backend, problem } = JSON.parse(envelope) as { shell_backend: string; problem?: string };
   return `${level}, shell backend ${backend}${problem === undefined ? "" : ` (${problem})`}`;
 }
 
-/** What each class of tools sees besides the system's own programs. Whatever is not named here does not exist inside. */
+/** What each class of tools sees besides the programs of the system. Nothing else exists inside the sandbox. */
 const MOUNTS = {
   file_read: [`${WORKSPACE_PATH} read`],
   file_write: [`${WORKSPACE_PATH} write`],
@@ -73,7 +76,7 @@ const MOUNTS = {
   wasm: [],
 };
 
-/** Only what can be seen without a sandbox: `narthex doctor` tries everything. */
+/** Checks only what can be seen without a sandbox; `narthex doctor` tries everything. */
 async function findPrograms(): Promise<Mechanism[]> {
   const git = await isThere("/usr/bin/git");
   const ripgrep = await findRipgrep().then(isThere, () => false);
@@ -89,13 +92,13 @@ function mechanism(name: string, holds: boolean, found: string, advice: string):
   return { name, state, how: "looked for", found: holds ? "found" : found, advice: holds ? undefined : advice };
 }
 
-/** Tools of other people's programs need what the shell needs. */
+/** Third-party programs have the same requirements as the shell. */
 function deriveProgramsClass(judged: readonly ToolClass[]): EnvelopeClass {
   const shell = judged.find(({ name }) => name === "shell");
   return { state: "ready", reasons: [], fix: undefined, ...shell, name: "programs" };
 }
 
-/** Modules need the sandbox and Node in it, as file tools do. */
+/** Modules need the sandbox and Node in it, like file tools. */
 function deriveModulesClass(judged: readonly ToolClass[]): EnvelopeClass {
   const files = judged.find(({ name }) => name === "files");
   if (files?.state === "disabled") return { ...files, name: "wasm" };
@@ -112,7 +115,7 @@ async function judgeVault(vault: OpenedVault | undefined, judged: readonly ToolC
   return { name: "vault", state: "degraded", reasons: [closed], fix: undefined };
 }
 
-/** Tools without a sandbox rest on nothing that could be missing. */
+/** Tools that do not use a sandbox are always ready. */
 function readinessOf(tool: ToolDeclaration, classes: readonly EnvelopeClass[]): ToolReadiness {
   const name = classOf(tool);
   const found = classes.find((one) => one.name === name);

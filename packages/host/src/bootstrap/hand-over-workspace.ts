@@ -4,17 +4,18 @@ import type { Logger } from "@narthex/kernel";
 import { adoptWorkspace } from "../sandbox/adopt-workspace.ts";
 import { currentIdentity, type IdentityOptions } from "../sandbox/workspace-identity.ts";
 
-/** Belong to the system, with all that is in them. */
+/** Directories that belong to the system, with everything below them. */
 const SYSTEM_TREES = ["/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin"];
 const MORE_SYSTEM_TREES = ["/sys", "/usr", "/var/cache", "/var/lib/dpkg", "/var/log", "/var/spool"];
-/** Hold what belongs to many. */
+/** Directories that are shared by many users. Directories below them may be handed over. */
 const SHARED = ["/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/var", "/var/lib", "/var/tmp"];
 
 /**
- * Makes a workspace of root's one that tools can change: it and what is in it go to the user that sandboxes run as. One
- * that belongs to anybody else stays as it is. True if it was handed over.
+ * Makes a workspace that root owns writable for tools: changes the owner of the directory and its contents to the user
+ * that sandboxes run as. A workspace of any other user stays as it is. Returns true if anything was handed over.
  *
- * SECURITY: asked for by a person, once for each workspace. What the system rests on is never handed over, whoever asks.
+ * SECURITY: a person requests this, once for each workspace. System directories are never handed over, regardless of
+ * the caller.
  */
 export async function handOverWorkspace(
   workspace: string,

@@ -5,17 +5,17 @@ import { makeDirectories } from "../system/make-directories.ts";
 import { findTraverseProblem } from "../toolchains/path-access.ts";
 
 export interface NewWorkspace {
-  /** Where it is made, if tools can get there. */
+  /** Directory in which the workspace is created if tools can reach it. */
   readonly parent: string;
-  /** Where it is made otherwise. By default `/var/tmp`, which everyone can enter and which outlives a restart. */
+  /** Directory used otherwise. By default `/var/tmp`, which every user can enter and which survives a reboot. */
   readonly fallbackParent?: string;
 }
 
-/** Makes an empty directory that tools can work in at once, whoever this process is. */
+/** Creates an empty directory in which tools can work at once, whether this process runs as root or not. */
 export async function makeWorkspace({ parent, fallbackParent = "/var/tmp" }: NewWorkspace): Promise<string> {
   const { uid, sandboxUid } = currentIdentity();
   const sandbox = { uid: sandboxUid, gid: sandboxUid };
-  // Others may go through it, and not list it.
+  // If root creates it, other users may traverse the directory but not list it.
   await makeDirectories(parent, uid === 0 ? 0o711 : 0o700);
   if (uid !== 0) return await mkdtemp(join(parent, "first-"));
   const isReached = (await findTraverseProblem(await realpath(parent), sandbox)) === undefined;
@@ -24,7 +24,7 @@ export async function makeWorkspace({ parent, fallbackParent = "/var/tmp" }: New
   return made;
 }
 
-/** Whether tools of this process could change what is in a directory. */
+/** Whether tools started by this process could change the contents of a directory. */
 export async function isWritableByTools(workspace: string): Promise<boolean> {
   const found = await stat(workspace).catch(() => undefined);
   return found?.isDirectory() === true && (found.uid !== 0 || currentIdentity().uid !== 0);

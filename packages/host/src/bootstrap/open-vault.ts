@@ -8,27 +8,33 @@ import { containsPath } from "../toolchains/path-containment.ts";
 import { findReadProblem } from "../toolchains/path-access.ts";
 
 export interface VaultOptions {
-  /** As it is configured. */
+  /** Path as configured. */
   readonly directory: string;
   readonly kernelHome: string;
   readonly files: WorkspaceFiles;
 }
 
 export interface OpenedVault extends Vault {
-  /** Without links, if it is there. */
+  /** Real path if the directory exists. */
   readonly directory: string;
-  /** Why a directory may not be mounted for anybody: it holds the vault, or lies in it. */
+  /**
+   * Returns why a directory must not be mounted into a sandbox: it contains the vault, or is inside it. Undefined if it
+   * may be mounted.
+   */
   findConflict(directory: string): string | undefined;
-  /** Why nothing can be copied out of it now, and what to do; undefined if something can. */
+  /** Returns why nothing can be copied out of the vault now, with what to do; undefined if the vault can be read. */
   findAccessProblem(): Promise<string | undefined>;
 }
 
-/** Every sandbox sees these, or something in them. */
+/** Every sandbox sees these directories, or parts of them. */
 const SYSTEM_TREES = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives"];
 const AUTHORITIES = ["/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/var/lib/ca-certificates"];
 const FORBIDDEN_DIRECTORIES = [...SYSTEM_TREES, ...AUTHORITIES, "/proc", "/sys", "/dev", "/var/cache/narthex"];
 
-/** Throws CONFIG_INVALID for a directory that is, holds or lies in what tools see or the kernel keeps. */
+/**
+ * Opens the vault. Throws CONFIG_INVALID if the directory is, contains or is inside a directory that tools see or that
+ * the kernel uses.
+ */
 export function openVault({ directory, kernelHome, files }: VaultOptions): OpenedVault {
   if (!isAbsolute(directory) || normalize(directory) !== directory || directory.endsWith("/")) {
     throw invalid(directory, "is no absolute path without `.`, `..` and a `/` at its end");
@@ -55,7 +61,7 @@ export function openVault({ directory, kernelHome, files }: VaultOptions): Opene
     async prepareRead({ path, workspace }, signal) {
       const closed = await whyClosed();
       if (closed !== undefined) throw new KernelError("SANDBOX_UNAVAILABLE", closed);
-      // SECURITY: a link in the place of the vault would have its worker mount another directory.
+      // SECURITY: if the vault were replaced by a link, its worker would mount another directory.
       if ((await realpath(directory)) !== real) {
         throw new KernelError("SANDBOX_ERROR", "the vault was moved since the kernel started; start it again");
       }

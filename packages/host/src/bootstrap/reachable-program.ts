@@ -10,11 +10,11 @@ const DIRECTORY = "/var/cache/narthex/programs";
 const known = new Map<string, Promise<string>>();
 
 /**
- * A path at which a sandbox of this identity can read a program of the kernel's own: the program itself, or, where it
- * lies in a directory that is closed to others (as `/root` is), a copy.
+ * Returns a path at which a sandbox with this identity can read one of the kernel's own programs: the program itself,
+ * or a copy if other users cannot read its directory (such as `/root`).
  *
- * SECURITY: only root runs programs as somebody else. Copies belong to root, and so do the directories on the way to
- * them: nobody else can put another program there.
+ * SECURITY: only root runs programs as another user. The copies and all their parent directories belong to root, so no
+ * other user can replace the program.
  */
 export function reachableProgram(path: string, identity: SandboxIdentity, directory = DIRECTORY): Promise<string> {
   if (process.getuid?.() !== 0) return Promise.resolve(path);
@@ -43,7 +43,7 @@ async function copyProgram(path: string, to: string, directory: string): Promise
     await cp(path, join(made, basename(path)), { recursive: true });
     await makeWorldReadable(made);
     await rename(made, dirname(to)).catch(async (fault: unknown) => {
-      // Another kernel was faster.
+      // Another kernel made the copy first.
       if (!(await isThere(to))) throw fault;
     });
   } finally {
@@ -51,10 +51,10 @@ async function copyProgram(path: string, to: string, directory: string): Promise
   }
 }
 
-/** To be read and run, and changed by root alone. */
+/** Makes files readable and executable for everyone, and writable for root alone. */
 async function makeWorldReadable(path: string): Promise<void> {
   const facts = await lstat(path);
-  // A link's mode cannot be changed, and what it leads to is not ours to change.
+  // The mode of a link cannot be changed, and its target must not be.
   if (facts.isSymbolicLink()) return;
   await chmod(path, 0o755);
   if (facts.isDirectory()) for (const name of await readdir(path)) await makeWorldReadable(join(path, name));
@@ -67,7 +67,7 @@ async function verifyOwnedByRoot(path: string, directory: string): Promise<void>
   }
 }
 
-/** Another version of it has another name. */
+/** Derives a name that differs for each version of the program. */
 async function nameOf(path: string): Promise<string> {
   const { ino, size, mtimeMs } = await stat(path);
   return createHash("sha256").update(`${path}\0${ino}\0${size}\0${mtimeMs}`).digest("hex").slice(0, 32);

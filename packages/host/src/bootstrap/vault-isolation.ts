@@ -9,8 +9,8 @@ type FindToolchains = ProgramsOptions["findToolchains"];
 /**
  * Keeps the vault out of every sandbox but its own.
  *
- * SECURITY: no session is opened on a workspace that overlaps the vault. But a session lasts longer than a kernel: one
- * that was opened before the vault was configured is refused here, with each call.
+ * SECURITY: no session can be opened on a workspace that overlaps the vault. A session outlives the kernel, so a
+ * session that was opened before the vault was configured is refused here, at each call.
  */
 export function isolateFiles(files: WorkspaceFiles, vault: OpenedVault): WorkspaceFiles {
   return {
@@ -21,7 +21,7 @@ export function isolateFiles(files: WorkspaceFiles, vault: OpenedVault): Workspa
   };
 }
 
-/** Looks at a workspace before each operation: a session lasts longer than the kernel that it was opened at. */
+/** Checks a workspace before each operation, because a session outlives the kernel that opened it. */
 export function withWorkspaceCheck(files: WorkspaceFiles, check: (workspace: string) => Promise<void>): WorkspaceFiles {
   return {
     async prepare(place, operation, signal) {
@@ -31,7 +31,7 @@ export function withWorkspaceCheck(files: WorkspaceFiles, check: (workspace: str
   };
 }
 
-/** The same for programs, which start with the toolchains of their workspace. */
+/** Does the same for programs, whose start looks up the toolchains of their workspace. */
 export function isolateToolchains(find: FindToolchains, vault: OpenedVault): FindToolchains {
   return async (place) => {
     verifyIsolated(place.workspace, vault);
@@ -39,7 +39,7 @@ export function isolateToolchains(find: FindToolchains, vault: OpenedVault): Fin
   };
 }
 
-/** A prefix on the user's PATH may hold the vault as well. */
+/** A toolchain prefix on the user's PATH may contain the vault as well. */
 function isolateToolchain(toolchain: Toolchain, vault: OpenedVault): Toolchain {
   const shown = [toolchain.prefix, ...toolchain.mounts.map(({ source }) => source)];
   const apart = shown.map((path) => vault.findConflict(path)).find((reason) => reason !== undefined);

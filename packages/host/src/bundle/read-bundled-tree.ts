@@ -14,7 +14,10 @@ import { locateSubtree, tilePath } from "@narthex/kernel/merkle";
 
 const HASH_BYTES = 32;
 
-/** What the files of a home's Merkle log say; undefined if nothing is signed yet. SPEC: docs/formats/log.md, "Files". */
+/**
+ * Reads the files of a home's Merkle tree; undefined if no checkpoint is signed yet. SPEC: docs/formats/log.md,
+ * "Files".
+ */
 export async function readBundledTree(directory: string): Promise<BundledTree | undefined> {
   const checkpoint = await readIfThere(join(directory, "checkpoint"));
   const facts = checkpoint && parseCheckpointText(parseNote(checkpoint)?.text ?? "");
@@ -34,7 +37,7 @@ async function readKeys(directory: string): Promise<string[]> {
   return await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
 }
 
-/** From the tiles: of a large tree, only a few of them are read. */
+/** Computes the hash from tiles: only a few have to be read, even from a large tree. */
 async function hashOfRange(range: LeafRange, size: number, directory: string): Promise<Uint8Array> {
   const roots: Uint8Array[] = [];
   for (const subtree of wholeSubtrees(range)) {
@@ -46,7 +49,7 @@ async function hashOfRange(range: LeafRange, size: number, directory: string): P
   return joinSubtrees(roots);
 }
 
-/** A partial tile goes once it is full: then the full one holds the same, and more. */
+/** A partial tile is removed once the full tile exists, which starts with the same hashes. */
 async function readTile(tile: Parameters<typeof tilePath>[0], directory: string): Promise<Uint8Array> {
   try {
     return await readFile(join(directory, tilePath(tile)));

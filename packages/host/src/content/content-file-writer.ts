@@ -3,21 +3,21 @@ import { createBlake3, KernelError } from "@narthex/contracts";
 import type { ContentWriter } from "@narthex/kernel";
 import { storeUnavailable } from "../system/system-error.ts";
 
-/** Held by every open writer. */
+/** Memory used by every open writer. */
 const BUFFER_BYTES = 128 * 1024;
 
 export interface TemporaryFile {
   readonly handle: FileHandle;
   readonly path: string;
-  /** Makes the file's bytes durable and gives it the name of its digest, durably. */
+  /** Makes the file durable and renames it, durably, to its digest. */
   publish(digest: Uint8Array): Promise<void>;
 }
 
 /**
- * Writes one temporary file. Calls take effect in their order; after a failure nothing is left of the file.
+ * Creates a writer for one temporary file. Calls take effect in order; after a failure the file is removed.
  *
- * SECURITY: bytes are copied first, then hashed and written from the copy: whoever changes a chunk while it is being
- * written changes the hash as well, so no file ever differs from its name.
+ * SECURITY: bytes are copied first, then hashed and written from the copy. A caller that changes a chunk while it is
+ * written changes the hash as well, so the content of a file always matches its name.
  */
 export function createContentFileWriter(file: TemporaryFile): ContentWriter {
   const hasher = createBlake3();

@@ -14,10 +14,11 @@ const TEMPORARY = "tmp";
 const TEMPORARY_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
- * Content in files named by their hash, `ab/ab12…`, with `tmp/` for those being written.
+ * Content-addressed files, `ab/ab12…`, with `tmp/` for files that are being written.
  *
- * INVARIANT: one opener at a time, which the home's lock sees to: opening removes what unfinished writers left.
- * SECURITY: names are made from 32 bytes and nothing else, so no caller can name a path.
+ * INVARIANT: only one process opens the directory at a time, which the home's lock ensures, because opening removes
+ * unfinished files.
+ * SECURITY: names are derived from 32 bytes and nothing else, so no caller can choose a path.
  */
 export async function openContentFiles(directory: string): Promise<ContentStore> {
   const temporary = join(directory, TEMPORARY);
@@ -26,7 +27,7 @@ export async function openContentFiles(directory: string): Promise<ContentStore>
   await refuseLinks(directory);
   await removeFiles(temporary);
 
-  /** Resolved once the directory and its name are durable. */
+  /** Folders by path. A promise resolves once the folder and its name are durable. */
   const folders = new Map<string, Promise<void>>();
   let failure: KernelError | undefined;
 
@@ -34,7 +35,10 @@ export async function openContentFiles(directory: string): Promise<ContentStore>
     if (failure !== undefined) throw failure;
   }
 
-  /** After a failed fsync nobody knows what is on the disk, and asking again is answered wrongly: writing ends here. */
+  /**
+   * After a failed fsync the state of the disk is unknown, and a second fsync may wrongly report success. So all
+   * writing stops here.
+   */
   async function durably(sync: () => Promise<void>): Promise<void> {
     requireWorking();
     try {
@@ -83,7 +87,7 @@ export async function openContentFiles(directory: string): Promise<ContentStore>
           if (target === undefined) throw new KernelError("INTERNAL", "a digest has 32 bytes");
           await durably(() => handle.sync());
           await ensureFolder(target.folder);
-          // Replaces equal bytes, or damaged ones by sound ones; a reader of the old file keeps it.
+          // Replaces a file with the same or with damaged content; readers of the old file are not affected.
           await rename(path, target.path);
           await durably(() => syncDirectory(target.folder));
         },
@@ -120,7 +124,7 @@ export async function openContentFiles(directory: string): Promise<ContentStore>
   };
 }
 
-/** SECURITY: opening a file does not follow a link, but a link among the folders above it would lead outside. */
+/** SECURITY: O_NOFOLLOW protects only the file itself; a link among its parent directories would lead outside. */
 async function refuseLinks(directory: string): Promise<void> {
   for await (const entry of await opendir(directory)) {
     if (/^[0-9a-f]{2}$/.test(entry.name) && !entry.isDirectory()) {

@@ -6,7 +6,7 @@ import { storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 const CHUNK_BYTES = 256 * 1024;
 
 export interface ContentSlice {
-  /** Undefined if no file can have such a name. */
+  /** Undefined if the digest cannot be the name of a file. */
   readonly path: string | undefined;
   readonly digest: Uint8Array;
   readonly offset: number;
@@ -14,9 +14,9 @@ export interface ContentSlice {
 }
 
 /**
- * Streams a slice of one file; each chunk is the caller's own.
+ * Streams a slice of one file. The caller owns each chunk.
  *
- * INVARIANT: the last chunk of a whole file is given out only after the file was found to have its hash.
+ * INVARIANT: when a whole file is read, its last chunk is yielded only after its hash was verified.
  */
 export async function* readContentFile({ path, digest, offset, limit }: ContentSlice): AsyncGenerator<Uint8Array> {
   if (!isCount(offset) || !isCount(limit)) {
@@ -46,7 +46,7 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-/** SECURITY: a link in a file's place is not followed, a pipe not waited for. */
+/** SECURITY: does not follow a link in place of the file, and does not wait for a named pipe. */
 async function openContentFile(path: string): Promise<FileHandle> {
   let file: FileHandle;
   try {

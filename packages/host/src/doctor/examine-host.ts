@@ -23,17 +23,20 @@ import { removeOwnTree } from "../system/remove-own-tree.ts";
 export interface ExamineOptions {
   readonly kernelHome: string;
   readonly userHome: string;
-  /** The user's PATH. */
+  /** The PATH of the user. */
   readonly path: string;
-  /** Where a session would be opened. */
+  /** Directory in which a session would be opened. */
   readonly directory: string;
-  /** Folders in which bubblewrap is looked for. */
+  /** Directories that are searched for bubblewrap. */
   readonly programs?: readonly string[];
-  /** What is configured; `sandbox` by default. */
+  /** Configured shell backend; `sandbox` by default. */
   readonly shellBackend?: ShellBackend;
 }
 
-/** Runs every mechanism for real. Takes no lock and writes nothing into the kernel's home: one may run beside it. */
+/**
+ * Tries every mechanism for real. Takes no lock and writes nothing into the kernel's home, so it can run beside a
+ * kernel.
+ */
 export async function examineHost(options: ExamineOptions): Promise<HostReport> {
   const directory = await mkdtemp(join(tmpdir(), "narthex-doctor-"));
   try {
@@ -83,13 +86,13 @@ async function examine(options: ExamineOptions, directory: string): Promise<Host
   };
 }
 
-/** Nothing but a bare shell works where nothing is contained. */
+/** Without containment only the `host` backend works. */
 function effectiveBackend(configured: ShellBackend, toolClasses: readonly ToolClass[]): ShellBackend {
   const isContained = toolClasses.some(({ name, state }) => name === "shell" && state !== "disabled");
   return isContained || configured === "host" ? configured : "disabled";
 }
 
-/** What was found out when the containment was opened. */
+/** Results of the checks made when the containment was opened. */
 function toMechanisms({ problem, selfTest }: Containment): Mechanism[] {
   const hasStarted = selfTest !== undefined && selfTest.failure === undefined;
   const rows: Mechanism[] = [

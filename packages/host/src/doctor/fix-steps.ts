@@ -5,20 +5,20 @@ export interface FixFacts {
   readonly cause: ContainmentCause | undefined;
   readonly problem: string | undefined;
   readonly mechanisms: readonly Mechanism[];
-  /** Where it lies, or would. */
+  /** Path of bubblewrap, whether installed or not. */
   readonly bubblewrap: string;
-  /** The current directory, where root owns it. */
+  /** The current directory, if root owns it. */
   readonly rootOwned: string | undefined;
 }
 
-/** Debian's names of what is missing. */
+/** Debian packages by the mechanism that needs them. */
 const PACKAGES: ReadonlyMap<string, string> = new Map([
   ["git", "git"],
   ["perl", "perl-base"],
   ["process limits", "util-linux"],
 ]);
 
-/** What an administrator does, in this order, so that everything holds. */
+/** Returns the steps, in order, by which an administrator makes every mechanism work. */
 export function fixSteps(facts: FixFacts): FixStep[] {
   const { cause, problem, mechanisms, bubblewrap, rootOwned } = facts;
   const failed = new Set(mechanisms.filter(({ state }) => state === "fails").map(({ name }) => name));
@@ -47,7 +47,7 @@ export function fixSteps(facts: FixFacts): FixStep[] {
   return steps;
 }
 
-/** The least that lets it work: the profile confines nothing, it only allows what the system forbids by default. */
+/** The minimal profile: it confines nothing, and only allows what the system forbids by default. */
 function appArmorProfile(bubblewrap: string): FixStep {
   return {
     title: "let bubblewrap, and nothing else, use user namespaces",

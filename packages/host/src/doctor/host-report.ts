@@ -2,17 +2,17 @@ import type { ShellBackend } from "@narthex/kernel";
 import type { SandboxLevel } from "../sandbox/open-containment.ts";
 import type { Toolchain } from "../toolchains/toolchain.ts";
 
-/** What this host enforces, as it was tried. */
+/** What this host enforces, according to actual tests. */
 export interface HostReport {
   readonly level: SandboxLevel;
-  /** What an administrator can do about the level. */
+  /** What an administrator can do to reach the full level. */
   readonly problem: string | undefined;
   readonly mechanisms: readonly Mechanism[];
   readonly toolchains: readonly Toolchain[];
-  /** The PATH of programs inside. */
+  /** PATH of programs inside the sandbox. */
   readonly path: string;
   readonly toolClasses: readonly ToolClass[];
-  /** How programs of the shell are run. */
+  /** How the shell runs its programs. */
   readonly shellBackend: ShellBackend;
   readonly steps: readonly FixStep[];
 }
@@ -20,11 +20,11 @@ export interface HostReport {
 export interface Mechanism {
   readonly name: string;
   readonly state: "holds" | "fails" | "untried";
-  /** How it was tried. */
+  /** How the mechanism was tested. */
   readonly how: string;
-  /** What was seen. */
+  /** Result of the test. */
   readonly found: string;
-  /** What to do where it fails. */
+  /** What to do if it fails. */
   readonly advice: string | undefined;
 }
 
@@ -32,13 +32,13 @@ export interface ToolClass {
   readonly name: "files" | "shell" | "git";
   readonly state: "ready" | "degraded" | "disabled";
   readonly reasons: readonly string[];
-  /** What an administrator can do about it, where there is one thing. */
+  /** What an administrator can do about it, if there is a single fix. */
   readonly fix: string | undefined;
 }
 
-/** Something an administrator does. */
+/** One step for an administrator. */
 export interface FixStep {
   readonly title: string;
-  /** Lines to be typed or written. */
+  /** Commands or file contents. */
   readonly lines: readonly string[];
 }

@@ -4,17 +4,17 @@ import type { Mechanism, ToolClass } from "./host-report.ts";
 
 export interface ClassFacts {
   readonly level: SandboxLevel;
-  /** Of `L2`: why. */
+  /** Reason for level `L2`. */
   readonly problem: string | undefined;
   readonly fix: string | undefined;
   readonly mechanisms: readonly Mechanism[];
-  /** What programs can do in the current directory. */
+  /** Access that programs have to the current directory. */
   readonly access: "none" | "read" | "write";
   /** Whether the current directory can be a workspace. */
   readonly isWorkspace: boolean;
 }
 
-/** Without these no program is run. Control groups are not among them: the watchdog stands in. */
+/** No program runs without these. Control groups are not listed, because the watchdog can replace them. */
 const NEEDED_BY_ALL = ["process limits", "watchdog", "no process left"];
 
 const NEEDS: ReadonlyArray<
@@ -39,13 +39,13 @@ const BARE_SHELL: ToolClass = {
   fix: "set `shell.backend` to `sandbox` in narthex.yaml",
 };
 
-/** The same classes, with the shell as it is configured. */
+/** Returns the same classes with the configured shell backend applied. */
 export function withShellBackend(classes: readonly ToolClass[], backend: ShellBackend): ToolClass[] {
   const configured = backend === "disabled" ? DISABLED_SHELL : backend === "host" ? BARE_SHELL : undefined;
   return classes.map((one) => (one.name === "shell" ? (configured ?? one) : one));
 }
 
-/** Which tools can run safely here, which only in part, and why; the shell as if it were to be contained. */
+/** Decides which tools can run safely here, which only in part, and why. Assumes a sandboxed shell. */
 export function judgeToolClasses(facts: ClassFacts): ToolClass[] {
   const { level, problem, mechanisms, access, isWorkspace } = facts;
   const adviceOn = (row: string | undefined): string | undefined =>

@@ -5,7 +5,7 @@ import { type StartProgram, runProbe } from "./run-probe.ts";
 
 export interface LimitProbeOptions {
   readonly containment: Containment;
-  /** The same without control groups. */
+  /** Starts programs without control groups. */
   readonly startWatched: StartProgram;
   readonly identity: SandboxIdentity;
 }
@@ -14,7 +14,7 @@ const MB = 1024 * 1024;
 const DELEGATION =
   "to have totals enforced by the system, run the kernel in a delegated control group (--fix shows how)";
 
-/** Lets programs run into their limits. */
+/** Runs programs that exceed their limits. */
 export async function probeLimits(trials: LimitProbeOptions): Promise<Mechanism[]> {
   return [
     await probeProcessLimits(trials),
@@ -62,7 +62,7 @@ async function probeWatchdog({ startWatched, identity }: LimitProbeOptions): Pro
   };
 }
 
-/** Each stays within the limit of a process, all together do not. */
+/** Each process stays within its own limit; together they exceed the total. */
 async function exceedMemoryTotal(start: StartProgram, identity: SandboxIdentity): Promise<boolean> {
   const hold = "(head -c 24000000 /dev/zero; sleep 15) | tail >/dev/null";
   const plan = { identity, limits: { memoryBytes: 48 * MB } };
@@ -71,7 +71,7 @@ async function exceedMemoryTotal(start: StartProgram, identity: SandboxIdentity)
 }
 
 async function probeKill({ containment, identity }: LimitProbeOptions): Promise<Mechanism> {
-  // The last of these would hold the output open, and with it the trial, if it lived on.
+  // If the last of these survived, it would keep the output open and the probe would not end.
   const { end } = await runProbe(containment.start, { identity }, "sleep 1000 & setsid sleep 1000 & exit 3");
   const holds = end?.exitCode === 3;
   return {

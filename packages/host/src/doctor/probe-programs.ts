@@ -10,7 +10,10 @@ interface ProgramProbe {
   readonly name: string;
   readonly how: string;
   readonly script: string;
-  /** A program of ours rather than of `/usr`, mounted as `/opt/trial`. */
+  /**
+   * Returns the path of one of the kernel's own programs, mounted as `/opt/trial`. Without it, a program of `/usr` is
+   * used.
+   */
   source?(): Promise<string>;
   readonly advice: string;
 }
@@ -44,7 +47,7 @@ const PROGRAM_PROBES: readonly ProgramProbe[] = [
   },
 ];
 
-/** Runs the programs that tools need, each inside. */
+/** Runs each program that tools need in a sandbox. */
 export async function probePrograms(start: StartProgram, identity: SandboxIdentity): Promise<Mechanism[]> {
   return await Promise.all(PROGRAM_PROBES.map((trial) => probeProgram(start, identity, trial)));
 }
@@ -71,7 +74,7 @@ async function probeProgram(
   return { name, state: "holds", how, found: lastLine(output), advice: undefined };
 }
 
-/** Mounts every usable prefix, and looks for its programs from inside. */
+/** Mounts every usable toolchain prefix, and looks for its programs from inside the sandbox. */
 export async function probeToolchains(
   start: StartProgram,
   identity: SandboxIdentity,

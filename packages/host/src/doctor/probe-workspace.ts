@@ -8,7 +8,7 @@ import { runProbe } from "./run-probe.ts";
 
 export interface WorkspaceProbe {
   readonly mechanism: Mechanism;
-  /** Undefined if it can be no workspace at all. */
+  /** Undefined if the directory cannot be a workspace. */
   readonly workspace: string | undefined;
   readonly identity: SandboxIdentity;
   readonly access: "none" | "read" | "write";
@@ -21,7 +21,7 @@ export interface WorkspaceProbeOptions {
   readonly userHome: string;
 }
 
-/** What programs could do in a directory if a session were opened on it. */
+/** Tests what programs could do in a directory if a session were opened on it. */
 export async function probeWorkspace(options: WorkspaceProbeOptions): Promise<WorkspaceProbe> {
   const { containment, directory, kernelHome, userHome } = options;
   const base = { name: "workspace", how: "the directory mounted, and its permissions asked for inside" };
@@ -31,7 +31,7 @@ export async function probeWorkspace(options: WorkspaceProbeOptions): Promise<Wo
   } catch (fault) {
     const found = fault instanceof Error ? fault.message : String(fault);
     const advice = "run doctor in a project's directory";
-    // The identity does not depend on which directory it is, but for its owner.
+    // The identity depends only on the owner of the directory.
     const { identity } = await containment.identityFor("/");
     return { mechanism: { ...base, state: "untried", found, advice }, workspace: undefined, identity, access: "none" };
   }

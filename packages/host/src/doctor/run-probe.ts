@@ -2,10 +2,10 @@ import { readAll } from "../sandbox/read-all.ts";
 import { DEFAULT_LIMITS, type ProcessLimits, type SandboxIdentity, type SandboxPlan } from "../sandbox/sandbox-plan.ts";
 import type { ContainedProgram, ProgramEnd } from "../sandbox/start-contained.ts";
 
-/** How a program that was tried inside ended. */
+/** How a test program in the sandbox ended. */
 export interface ProbeResult {
   readonly end: ProgramEnd | undefined;
-  /** What it printed, or why the sandbox failed. */
+  /** Its output, or why the sandbox failed. */
   readonly output: string;
 }
 
@@ -20,7 +20,7 @@ const MB = 1024 * 1024;
 const MAX_OUTPUT_BYTES = 4096;
 const PROBE_TIMEOUT_MS = 20_000;
 
-/** Runs one script in a sandbox of its own. Never throws: a sandbox that fails is what is being looked for. */
+/** Runs one script in a sandbox of its own. Never throws: a failing sandbox is a result, too. */
 export async function runProbe(
   start: StartProgram,
   plan: ProbeOptions,

@@ -6,7 +6,7 @@ import { encodeRecord, recordName } from "../programs/guard-record.ts";
 import { DurableDirectory } from "../home/durable-directory.ts";
 import { readUnfinished } from "../programs/guard-records.ts";
 
-/** Workspaces of a home in which no program is started. Reads files only, so that it works beside a kernel. */
+/** Lists the workspaces of a home in which no program is started. Only reads files, so it can run beside a kernel. */
 export async function findUnsafeWorkspaces(guards: string): Promise<UnsafeWorkspace[]> {
   const unfinished = await readUnfinished(guards);
   return unfinished
@@ -15,8 +15,9 @@ export async function findUnsafeWorkspaces(guards: string): Promise<UnsafeWorksp
 }
 
 /**
- * Writes down that a person takes a workspace as it is: the kernel lets programs run there again, records who said so,
- * and takes all that is there for the user's own. Throws WORKSPACE_REFUSED unless the workspace is unsafe.
+ * Records that a person accepts an unsafe workspace in its current state: the kernel lets programs run there again,
+ * records who accepted it, and treats all files there as the user's own. Throws WORKSPACE_REFUSED unless the workspace
+ * is unsafe.
  */
 export async function acceptWorkspace(
   guards: string,

@@ -1,7 +1,10 @@
 import type { AddressClass } from "@narthex/kernel";
 import ipaddr from "ipaddr.js";
 
-/** Sixteen bytes: an IPv4 address stands in the last four, behind `::ffff`. Throws for what is no address. */
+/**
+ * Parses an address into sixteen bytes: an IPv4 address occupies the last four, after `::ffff`. Throws for an invalid
+ * address.
+ */
 export function addressBytes(address: string): Uint8Array {
   const parsed = ipaddr.parse(address);
   const ipv6 = parsed instanceof ipaddr.IPv4 ? parsed.toIPv4MappedAddress() : parsed;
@@ -9,10 +12,10 @@ export function addressBytes(address: string): Uint8Array {
 }
 
 /**
- * What kind of address this is, judged on its bytes.
+ * Classifies an address by its bytes.
  *
- * SECURITY: an address that carries another one inside (mapped, translated, tunnelled) is what the one inside is: a
- * router on the way may send it there. What is not known to be public is not.
+ * SECURITY: an address that embeds another one (mapped, translated, tunnelled) has the class of the embedded address,
+ * because a router may forward it there. Anything not known to be public is not public.
  */
 export function classifyAddress(bytes: Uint8Array): AddressClass {
   if (matches(bytes, UNSPECIFIED)) return "unspecified";
@@ -23,7 +26,7 @@ export function classifyAddress(bytes: Uint8Array): AddressClass {
   return matches(bytes, GLOBAL) ? "public" : "reserved";
 }
 
-/** The address inside another, as sixteen bytes; the same where there is none. */
+/** Returns the embedded address as sixteen bytes, or the same address if it embeds none. */
 export function innermostAddress(bytes: Uint8Array): Uint8Array {
   const carried = carriedBy(bytes);
   return carried === undefined ? bytes : Uint8Array.from([...MAPPED.bytes.subarray(0, 12), ...carried]);
@@ -59,7 +62,7 @@ function prefix(text: string): Prefix {
   return { bytes: Uint8Array.from(range.toByteArray()), bits };
 }
 
-/** The interface part of an ISATAP address, whatever its network. */
+/** Recognizes the interface identifier of an ISATAP address, on any network. */
 function isIsatap(bytes: Uint8Array): boolean {
   return ((bytes[8] ?? 0) & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
 }
@@ -69,7 +72,7 @@ const LOOPBACK = prefix("::1/128");
 const GLOBAL = prefix("2000::/3");
 const MAPPED = prefix("::ffff:0:0/96");
 
-/** Where the IPv4 address lies in each, and what its bytes are turned by. */
+/** Offset of the embedded IPv4 address for each prefix, and the value its bytes are XORed with. */
 const CARRIERS: readonly (readonly [prefix: Prefix, at: number, flip: number])[] = [
   [MAPPED, 12, 0],
   [prefix("::ffff:0:0:0/96"), 12, 0],

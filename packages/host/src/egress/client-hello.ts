@@ -1,31 +1,31 @@
-/** What a client says first in a TLS connection: whom it wants to speak with. */
+/** The first message of a TLS client, with the server name that it requests. */
 export type ClientHello =
   | { readonly kind: "more" }
   /** Not the beginning of a TLS connection. */
   | { readonly kind: "other" }
-  /** It may be meant for somebody else than it says. */
+  /** The real server name may be encrypted and differ from the visible one. */
   | { readonly kind: "hidden" }
   | { readonly kind: "hello"; readonly serverName: string | undefined };
 
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
-/** A name that only the server can read, in its present form and in the one before. */
+/** Extensions with an encrypted server name: Encrypted Client Hello, and ESNI before it. */
 const HIDDEN_NAMES: ReadonlySet<number> = new Set([0xfe0d, 0xffce]);
 const HOST_NAME = 0;
 const MAX_RECORD = 16_384;
-/** A hello with post-quantum keys has some 2 KB. */
+/** A ClientHello with post-quantum keys has about 2 KB. */
 const MAX_HELLO = 32_768;
 
-/** One is what clients send; every piece that comes makes all of them be read again. */
+/** Clients usually send one record. All bytes are parsed again whenever more arrive, so the number is limited. */
 const MAX_RECORDS = 16;
 
 /**
- * Reads the server's name from the first bytes of a connection.
+ * Parses the server name from the first bytes of a connection.
  *
- * SECURITY: hostile input. Every length is held against what is there; a second name, or a name that is not the only one
- * of its kind, makes it no hello, so that there is one reading only. A hello with another inside that is encrypted names
- * whom it likes: it cannot be told from one that only pretends to have one.
+ * SECURITY: hostile input. Every length is checked against the available bytes. A duplicate extension or more than one
+ * name makes the message invalid, so that it has only one interpretation. A ClientHello that contains an encrypted one
+ * can request any server: it cannot be distinguished from one that only pretends to contain one.
  */
 export function readClientHello(bytes: Uint8Array): ClientHello {
   const parts: Uint8Array[] = [];

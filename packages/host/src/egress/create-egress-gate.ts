@@ -10,10 +10,10 @@ import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 export interface EgressGateOptions {
   readonly secrets?: EgressSecrets;
-  /** As the system resolves names by default. */
+  /** Resolves names; the system's resolver by default. */
   readonly lookUp?: LookUp;
   readonly times?: Partial<EgressTimes>;
-  /** Certificates that are trusted, in PEM; those that Node knows by default. */
+  /** Trusted CA certificates, in PEM; those of Node by default. */
   readonly authorities?: readonly string[];
 }
 
@@ -48,7 +48,10 @@ export function createEgressGate(options: EgressGateOptions): EgressGate {
   };
 }
 
-/** Whoever a sandbox runs as must come through to its socket; only that way is open to others, not what lies there. */
+/**
+ * The user that a sandbox runs as must be able to traverse the folder to its socket, so the folder is traversable for
+ * others but not listable.
+ */
 async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "narthex-gate-"));
   await chmod(folder, 0o711);

@@ -2,7 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import { createStreamRedactor, type Redactor, redactText, type StreamRedactor, secretForms } from "@narthex/kernel";
 import type { EgressSecret } from "./egress-secrets.ts";
 
-/** What the gate added to a request, taken out of the answer again. */
+/** Removes a credential that the gate added to a request from the response. */
 export interface CredentialRedactor {
   headers(headers: readonly string[]): string[];
   body(): StreamRedactor;
@@ -11,10 +11,10 @@ export interface CredentialRedactor {
 const redactorCache = new WeakMap<EgressSecret, CredentialRedactor>();
 
 /**
- * Hides a credential in what a server answers a program: servers quote what they were shown, in an error, a redirect or a
- * header, and the program is the agent's.
+ * Hides a credential in the response of a server: servers echo request data in errors, redirects and headers, and the
+ * program that reads the response is under the agent's control.
  *
- * It is written over, character by character: what says how long something is stays true.
+ * The credential is overwritten character by character, so that all length fields stay correct.
  */
 export function credentialRedactorFor(secret: EgressSecret): CredentialRedactor {
   const known = redactorCache.get(secret);
@@ -31,7 +31,7 @@ export function credentialRedactorFor(secret: EgressSecret): CredentialRedactor 
   return cover;
 }
 
-/** SECURITY: what is packed cannot be looked through. It was not asked for. */
+/** SECURITY: a compressed response cannot be scanned. The request did not accept compression. */
 export function rejectCompressed(headers: readonly string[]): void {
   for (let i = 0; i + 1 < headers.length; i += 2) {
     if (headers[i]?.toLowerCase() === "content-encoding" && !/^\s*(?:identity)?\s*$/i.test(headers[i + 1] ?? "")) {

@@ -3,7 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { KernelError } from "@narthex/contracts";
 import type { IncomingBody } from "./incoming-body.ts";
 
-/** What one can ask for: each of these is undone. */
+/** Value of Accept-Encoding: all encodings that can be decoded. */
 export const ACCEPTED_ENCODINGS = "gzip, deflate, br";
 const MAX_ENCODINGS = 2;
 
@@ -14,13 +14,13 @@ const DECODERS = new Map<string, () => Decoder>([
   ["br", createBrotliDecompress],
 ]);
 
-/** What tells how much of the packed body it was given. */
+/** A decoder reports how much of the compressed body it received. */
 type Decoder = Transform & { readonly bytesWritten: number };
 
 /**
- * A body as it was before it was packed.
+ * Returns the decompressed body.
  *
- * SECURITY: it is unpacked piece by piece, and its reader counts: a small body that holds an endless one is cut off.
+ * SECURITY: it is decompressed chunk by chunk while its reader counts the bytes, so a decompression bomb is cut off.
  */
 export function decompressBody(body: IncomingBody, encoding: string): AsyncIterable<Uint8Array> {
   if (encoding === "") return body;
@@ -36,7 +36,7 @@ export function decompressBody(body: IncomingBody, encoding: string): AsyncItera
   }
   const [first] = decoders;
   if (first === undefined) return body;
-  // Faults come out at the end of the chain, where it is read.
+  // All errors surface at the end of the chain, where it is read.
   const last = decoders.reduce<AsyncIterable<Uint8Array>>(
     (from, decoder) => pipeline(from, decoder, () => undefined),
     body,
@@ -44,7 +44,7 @@ export function decompressBody(body: IncomingBody, encoding: string): AsyncItera
   return unlessEmpty(last, first);
 }
 
-/** A body that is not there, as after HEAD, was not packed either, whatever the header says. */
+/** Accepts an empty body, as after HEAD, whatever encoding the header names. */
 async function* unlessEmpty(unpacked: AsyncIterable<Uint8Array>, first: Decoder): AsyncGenerator<Uint8Array> {
   try {
     yield* unpacked;

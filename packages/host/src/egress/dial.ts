@@ -9,13 +9,13 @@ export interface DialOptions {
   readonly host: string;
   readonly port: number;
   readonly connectMs: number;
-  /** Instead of those that Node knows. */
+  /** Trusted CA certificates; those of Node if undefined. */
   readonly authorities: readonly string[] | undefined;
-  /** Takes the connection away, at whatever point it is. */
+  /** Closes the connection at any point. */
   readonly signal: AbortSignal;
 }
 
-/** Connects to an address that was judged, and to no other. */
+/** Connects to an address that was checked, and to no other. */
 export async function dial(judged: CheckedAddress, { host, port, connectMs, signal }: DialOptions): Promise<Socket> {
   signal.throwIfAborted();
   const socket = connect({ host: judged.address, port, autoSelectFamily: false, noDelay: true });
@@ -25,19 +25,19 @@ export async function dial(judged: CheckedAddress, { host, port, connectMs, sign
   signal.addEventListener("abort", end);
   socket.once("close", () => signal.removeEventListener("abort", end));
   return waitForConnection(socket, "connect", connectMs, host, () => {
-    // SECURITY: what was dialled is what was judged, whatever happened to the text in between.
+    // SECURITY: verifies that the connection was made to the checked address, however its text was parsed in between.
     if (!isSame(socket.remoteAddress, judged.address))
       throw egressBlocked("host", `\`${host}\` is somewhere else by now`);
   });
 }
 
-/** The same with TLS: the certificate must be the host's. */
+/** Connects with TLS: the certificate must match the host. */
 export async function dialSecure(judged: CheckedAddress, options: DialOptions): Promise<TLSSocket> {
   const { host, connectMs, authorities } = options;
   const socket = await dial(judged, options);
   const secure = connectTls({
     socket,
-    // An address is no server name; its certificate is checked all the same.
+    // An IP address cannot be a TLS server name; the certificate is checked nevertheless.
     ...(isName(host) ? { servername: host } : { host }),
     ALPNProtocols: ["http/1.1"],
     minVersion: "TLSv1.2",
@@ -65,7 +65,8 @@ function waitForConnection<S extends Socket>(
     socket.once(event, () => {
       clearTimeout(timer);
       socket.off("error", failed);
-      // Between two that hold it nobody listens, and a connection that breaks just then must not end the process.
+      // While the socket passes from one owner to the next it has no other error listener, and an error at that moment
+      // must not end the process.
       socket.on("error", () => undefined);
       try {
         check();

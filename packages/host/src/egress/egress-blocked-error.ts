@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type { AddressClass } from "@narthex/kernel";
 
-/** Why something did not leave: the first word of the message, and of the ledger's entry. */
+/** Why a request was blocked: the first word of the error message, and of the ledger entry. */
 export type BlockReason =
   | "host"
   | "scheme"
@@ -21,7 +21,7 @@ export class EgressBlockedError extends KernelError {
     this.reason = reason;
   }
 
-  /** Of the address that was refused; undefined if it was refused before it came to one. */
+  /** Class of the blocked address; undefined if the request was blocked before an address was known. */
   get addressClass(): AddressClass | undefined {
     return isAddressClass(this.reason) ? this.reason : undefined;
   }

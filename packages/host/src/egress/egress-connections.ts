@@ -16,26 +16,26 @@ export interface ConnectionParts {
   readonly authorities: readonly string[] | undefined;
 }
 
-/** One request on its way: headers are names and values in turn. */
+/** One outgoing request. Headers are a flat list of names and values. */
 export interface EgressRequest {
   readonly url: EgressUrl;
   readonly method: string;
   readonly sends: boolean;
-  /** Made once the host was admitted: a secret is looked up for nobody else. */
+  /** Called only after the host was admitted, so that a secret is looked up for no other host. */
   headers(target: EgressTarget): string[];
   readonly body: Uint8Array | Readable | undefined;
-  /** Instead of the line's own times. */
+  /** Overrides the timeouts of the connection. */
   readonly silenceMs?: number | undefined;
 }
 
 const MAX_HEADER_BYTES = 64 * 1024;
 const KEEP_MS = 10_000;
-/** Once for all: a stack of where it was made would tell nobody anything. */
+/** A single instance: its stack trace would not help. */
 const ENDED = new KernelError("CANCELLED", "the call has ended");
 
 /**
- * The connections of one pass, and what went over them. Nothing is shared with another pass: neither a connection nor
- * what a name resolved to.
+ * The connections of one pass, and the traffic over them. Nothing is shared with another pass, neither connections nor
+ * resolved names.
  */
 export class EgressConnections implements ExchangeOwner {
   readonly pass: EgressGrant;
@@ -78,7 +78,7 @@ export class EgressConnections implements ExchangeOwner {
     return sendExchange(this.#clients, message, exchange, signal);
   }
 
-  /** Takes one request of those that the pass allows. To be ended, whatever becomes of it. */
+  /** Admits one request and counts it. The caller must end the exchange in every case. */
   begin(target: EgressTarget, method: string): OpenExchange {
     this.#ending.signal.throwIfAborted();
     const { maxRequests } = this.pass.bounds;
@@ -97,14 +97,14 @@ export class EgressConnections implements ExchangeOwner {
     return exchange;
   }
 
-  /** For what is refused before there is anybody to be asked for. */
+  /** Records a request that is refused before it is admitted. */
   refuse(place: Pick<EgressTarget, "host" | "port">, method: string, fault: unknown): void {
     if (this.#ending.signal.aborted) return;
     this.#requests += 1;
     new OpenExchange({ ...place, sends: true }, method, this).refuse(fault);
   }
 
-  /** For a tunnel: the same check, and a connection that is not kept. */
+  /** Connects for a tunnel: the same checks, but the connection is not pooled. */
   async connect({ target }: OpenExchange): Promise<Awaited<ReturnType<typeof dial>>> {
     const options = this.#dialOptions(target.host, target.port);
     return dial(await this.#judge(target), options);
@@ -123,13 +123,16 @@ export class EgressConnections implements ExchangeOwner {
     }
   }
 
-  /** SECURITY: of those past the bound the first is told of; a program that goes on asking does not fill the ledger. */
+  /**
+   * SECURITY: of the requests beyond the limit only the first is reported, so that a program that keeps sending
+   * requests does not fill the ledger.
+   */
   onEnd(exchange: OpenExchange, event: EgressEvent): void {
     const wasOpen = this.#open.delete(exchange);
     if (wasOpen || this.#requests <= this.pass.bounds.maxRequests + 1) this.pass.onEvent(event);
   }
 
-  /** Says at once what became of every request that still runs, then takes the connections away. */
+  /** Reports the outcome of every open request first, then closes the connections. */
   async close(): Promise<void> {
     for (const exchange of this.#open) exchange.end(undefined);
     const destroyed = this.#clients.destroy(ENDED);
@@ -162,14 +165,14 @@ export class EgressConnections implements ExchangeOwner {
 
   async #judge(target: EgressTarget): Promise<CheckedAddress> {
     const judged = await this.#parts.resolver.resolve(target, this.pass);
-    // A call that has ended in the meantime dials nobody any more.
+    // The call may have ended while the name was resolved; then no connection is opened.
     this.#ending.signal.throwIfAborted();
     this.#dialled.set(keyOf(target.host, target.port), judged.addressClass);
     return judged;
   }
 }
 
-/** The headers that are sent, with what is known of the request charged before any of it leaves. */
+/** Builds the request headers, and charges for everything known of the request before any of it is sent. */
 function prepare(exchange: OpenExchange, request: EgressRequest, target: EgressTarget): string[] {
   const { url, method, body } = request;
   try {

@@ -6,13 +6,13 @@ import { egressBlocked } from "./egress-blocked-error.ts";
 /** A secret that only the gate holds. */
 export interface EgressSecret {
   readonly value: string;
-  /** Where it may go; nowhere else, whoever asks. */
+  /** The only hosts that it may be sent to, for any caller. */
   readonly hosts: readonly HostPattern[];
 }
 
 export type EgressSecrets = ReadonlyMap<string, EgressSecret | { readonly problem: string }>;
 
-/** The text of a header. Throws NETWORK_BLOCKED for a secret that must not go to this host. */
+/** Builds the value of a header. Throws NETWORK_BLOCKED for a secret that must not be sent to this host. */
 export function fillSecret(
   value: SecretValue,
   target: EgressTarget,
@@ -26,7 +26,8 @@ export function fillSecret(
     throw new KernelError("EXECUTION_FAILED", `the secret \`${name}\` has no value: ${found.problem}`);
   if (!coversTarget(found.hosts, target))
     throw egressBlocked("secret", `\`${name}\` may not be sent to \`${target.host}\``);
-  // SECURITY: in the clear anybody on the way reads it; an address that was granted exactly is a machine one runs.
+  // SECURITY: plain http exposes the secret to everyone on the network path, so it is allowed only to loopback
+  // addresses.
   if (!isSecure && !isLoopback(target.host)) throw egressBlocked("secret", `\`${name}\` is sent by https only`);
   if (value.basicUser === undefined) return `${value.prefix ?? ""}${found.value}`;
   return `Basic ${Buffer.from(`${value.basicUser}:${found.value}`).toString("base64")}`;
@@ -40,6 +41,6 @@ export function coversTarget(
 }
 
 function isLoopback(host: string): boolean {
-  // SECURITY: a name may begin like an address.
+  // SECURITY: a host name may start with `127.` too, so check that this is an address.
   return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }

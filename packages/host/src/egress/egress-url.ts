@@ -1,7 +1,7 @@
 import { type EgressTarget, canonicalHost } from "@narthex/kernel";
 import { egressBlocked } from "./egress-blocked-error.ts";
 
-/** Where a request goes. */
+/** Target of a request. */
 export interface EgressUrl extends Omit<EgressTarget, "sends"> {
   readonly isSecure: boolean;
   /** Path and query. */
@@ -13,7 +13,7 @@ export interface EgressUrl extends Omit<EgressTarget, "sends"> {
 const MAX_PLACE = 253;
 const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
-/** The place that a refused URL names, as far as it names one. */
+/** Returns host and port of a refused URL, as far as they can be parsed. */
 export function parseHostAndPort(text: string, base?: string): Pick<EgressTarget, "host" | "port"> {
   const url = URL.parse(text, base);
   return {
@@ -22,7 +22,10 @@ export function parseHostAndPort(text: string, base?: string): Pick<EgressTarget
   };
 }
 
-/** Throws NETWORK_BLOCKED for every scheme but two, for names and passwords, and for hosts that are spelled oddly. */
+/**
+ * Parses a URL. Throws NETWORK_BLOCKED for every scheme but http and https, for user names and passwords, and for hosts
+ * in an unusual spelling.
+ */
 export function parseEgressUrl(text: string, base?: string): EgressUrl {
   const url = URL.parse(text, base);
   if (url === null) throw egressBlocked("host", "this is no URL");

@@ -1,6 +1,6 @@
 import { isKernelError, KernelError } from "@narthex/contracts";
 
-/** What went wrong with a request, in the kernel's words. Nothing of what the other side said is quoted. */
+/** Describes a failed request in the kernel's own words. Nothing that the server sent is quoted. */
 export function explainFault(fault: unknown, host: string): unknown {
   if (isKernelError(fault)) return fault;
   if (fault instanceof Error && fault.name === "AbortError") return fault;

@@ -1,12 +1,12 @@
 /**
- * Gives the memory of a piece back at once, when the last who needed it is done with it.
+ * Releases the memory of a chunk immediately after its last use.
  *
- * Every piece that is read has memory of its own, which is not the heap's: a large body passes through here within a
- * fraction of a second, and to find out that nobody holds its pieces the whole heap is searched, again and again. That
- * took longer than everything else together.
+ * Every chunk has its own memory outside the heap. A large body passes through within a fraction of a second, and the
+ * garbage collector would scan the whole heap repeatedly to find out that its chunks are unused, which took longer than
+ * everything else together.
  *
- * INVARIANT: only of a piece that is all of its memory, and some. Of any other a part may be somebody else's; of none at
- * all there is one that all share.
+ * INVARIANT: only for a chunk that is not empty and spans its entire ArrayBuffer. Any other ArrayBuffer may be partly
+ * in use elsewhere, and all empty chunks may share one.
  */
 export function freeBuffer({ buffer, byteLength }: Uint8Array): void {
   if (byteLength > 0 && buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);

@@ -1,20 +1,21 @@
 import { KernelError } from "@narthex/contracts";
 
-/** Where a body comes from. */
+/** The connection that a body is received from. */
 export interface BodySource {
   pause(): void;
   resume(): void;
-  /** Nobody wants the rest. */
+  /** The rest of the body is not needed. */
   giveUp(fault: Error): void;
 }
 
-/** So much may wait for its reader; then the source is held back. */
+/** Maximum number of bytes that wait for the reader before the source is paused. */
 const HELD_BYTES = 128 * 1024;
 
 /**
- * A body on its way from a connection to its one reader. It is no stream: that would cost more than all the checks.
+ * A body that is received from a connection and read by one reader. It is not a Node stream, which would cost more than
+ * all the checks.
  *
- * INVARIANT: a fault is what the next read gets, whatever had come before it; nothing waits for ever.
+ * INVARIANT: after an error, the next read throws it, even if earlier chunks were not read yet; no read waits forever.
  */
 export class IncomingBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #source: BodySource;
@@ -27,7 +28,7 @@ export class IncomingBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#source = source;
   }
 
-  /** For the source. */
+  /** Called by the source with each chunk. */
   push(piece: Buffer): void {
     if (this.#end !== undefined) return;
     const reader = this.#takeReader();
@@ -37,7 +38,7 @@ export class IncomingBody implements AsyncIterableIterator<Buffer, undefined> {
     if (this.#heldBytes >= HELD_BYTES) this.#source.pause();
   }
 
-  /** For the source: with a fault, or whole. */
+  /** Called by the source when the body is complete, or with the error that ended it. */
   finish(fault?: Error): void {
     if (this.#end !== undefined) return;
     this.#end = fault ?? "whole";
@@ -65,7 +66,7 @@ export class IncomingBody implements AsyncIterableIterator<Buffer, undefined> {
     return Promise.resolve(OVER);
   }
 
-  /** Gives up what has not been read. */
+  /** Discards the unread rest. */
   destroy(): void {
     this.#pieces.length = 0;
     if (this.#end !== undefined) return;

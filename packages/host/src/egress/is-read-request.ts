@@ -1,4 +1,4 @@
-/** What of a request says whether it only reads. */
+/** The properties of a request that decide whether it only reads. */
 export interface RequestFacts {
   readonly method: string;
   readonly path: string;
@@ -7,10 +7,11 @@ export interface RequestFacts {
 }
 
 /**
- * Whether a request only reads: GET and HEAD without a body, and the two by which git asks what there is and what it lacks.
+ * Whether a request only reads: GET and HEAD without a body, and the two requests by which git lists refs and fetches
+ * objects.
  *
- * SECURITY: a body carries data out whatever the method is called. Git fetches by POST: only that very message to that
- * very place counts as reading; it says no more than a URL could.
+ * SECURITY: a body sends data out, whatever the method is called. Git fetches by POST: only this exact message to this
+ * exact path counts as reading, because it discloses no more than a URL could.
  */
 export function isReadRequest({ method, path, contentType, hasBody }: RequestFacts): boolean {
   if (method === "GET" || method === "HEAD") return !hasBody && !/[?&]service=git-receive-pack(?:&|$)/.test(path);

@@ -18,13 +18,13 @@ const DEFAULTS: readonly (readonly [string, string])[] = [
   ["user-agent", "narthex"],
 ];
 
-/** Requests of the kernel's own process. */
+/** Opens a client for requests of the kernel's own process. */
 export function openEgressClient(pass: EgressGrant, parts: ConnectionParts, secrets: EgressSecrets): EgressClient {
   const line = new EgressConnections(pass, parts);
 
   function send(hop: Hop, silenceMs: number | undefined, signal: AbortSignal): Promise<EgressResponse> {
     const { url, method, headers, body } = hop;
-    // SECURITY: a body carries data out whatever the method is called.
+    // SECURITY: a body sends data out, whatever the method is called.
     const sends = !READING.has(method) || (body !== undefined && body.length > 0);
     return line.send(
       {
@@ -39,11 +39,11 @@ export function openEgressClient(pass: EgressGrant, parts: ConnectionParts, secr
     );
   }
 
-  /** What is refused for where it leads is told of like any other refusal. */
+  /** Parses the target of a request or redirect. A refused target is recorded like any other refusal. */
   function leadTo(text: string, method: string, from: EgressUrl | undefined, hops: number): EgressUrl {
     try {
       const url = parseEgressUrl(text, from?.href);
-      // SECURITY: what was asked for over TLS is not told to whoever listens.
+      // SECURITY: a request made over TLS must not be repeated in the clear.
       if (from?.isSecure && !url.isSecure) throw egressBlocked("redirect", `from https to http, at \`${url.host}\``);
       if (hops > MAX_HOPS) throw egressBlocked("redirect", `more than ${MAX_HOPS} hops`);
       return url;
@@ -80,7 +80,7 @@ interface Hop {
   readonly body: Uint8Array | undefined;
 }
 
-/** Undefined if the answer leads nowhere. */
+/** Undefined if the response is not a redirect. */
 function redirectLocation({ status, headers }: EgressResponse): string | undefined {
   return [301, 302, 303, 307, 308].includes(status) ? findHeader(headers, "location") : undefined;
 }

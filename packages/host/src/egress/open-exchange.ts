@@ -3,21 +3,21 @@ import { KernelError } from "@narthex/contracts";
 import type { AddressClass, EgressEvent, EgressTarget } from "@narthex/kernel";
 import { EgressBlockedError } from "./egress-blocked-error.ts";
 
-/** Whose exchange it is. */
+/** Receives the traffic and the outcome of an exchange. */
 export interface ExchangeOwner {
-  /** Throws RESOURCE_EXCEEDED for more than there is left. */
+  /** Throws RESOURCE_EXCEEDED if the bytes exceed the remaining allowance. */
   count(bytes: number): void;
   classOf(target: EgressTarget): AddressClass | undefined;
   onEnd(exchange: OpenExchange, event: EgressEvent): void;
 }
 
-/** One request from its admission to its last byte: the ledger has an entry of each, and exactly one. */
+/** One request from its admission to its last byte: the ledger gets exactly one entry for each. */
 export class OpenExchange {
   readonly target: EgressTarget;
   status: number | undefined;
-  /** It was given a connection, and may be on its way. */
+  /** A connection was assigned, so the request may have been sent. */
   isSent = false;
-  /** The server answered that it has not begun to do what it was asked for. */
+  /** The server responded that it has not started to process the request. */
   isDeclined = false;
   readonly #owner: ExchangeOwner;
   readonly #method: string;
@@ -42,8 +42,8 @@ export class OpenExchange {
   }
 
   /**
-   * The same body on its way out. What is left of it when nobody wants more stays where it is: whoever sends it may
-   * still be waiting for the answer.
+   * Wraps a request body to count its bytes. If sending stops early, the rest of `body` is not destroyed: the program
+   * that sends it may still be waiting for the response.
    */
   sending(body: Readable): Readable {
     const pieces = async function* (this: OpenExchange): AsyncGenerator<Buffer> {
@@ -56,7 +56,7 @@ export class OpenExchange {
     return Readable.from(pieces.call(this), { objectMode: false });
   }
 
-  /** Nothing of it left. */
+  /** Ends an exchange of which nothing was sent. */
   refuse(fault: unknown): void {
     this.#end(fault, reasonOf(fault) ?? "host");
   }
@@ -83,7 +83,7 @@ export class OpenExchange {
   }
 }
 
-/** What the kernel itself says no to has a name that only it knows; other faults are named by their codes. */
+/** Refusals by the kernel's policy have their own reasons; other errors are named by their codes. */
 function reasonOf(fault: unknown): string | undefined {
   if (fault instanceof EgressBlockedError) return fault.reason;
   if (!(fault instanceof KernelError) || fault.code === "NETWORK_BLOCKED") return undefined;

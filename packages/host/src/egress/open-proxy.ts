@@ -15,22 +15,22 @@ import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 export interface ProxyParts extends ConnectionParts {
   readonly secrets: EgressSecrets;
-  /** Sockets are made below it. */
+  /** Directory in which sockets are created. */
   readonly folder: string;
 }
 
 const USER = "narthex";
 const MAX_HEADER_BYTES = 32 * 1024;
 const HEADERS_MS = 10_000;
-/** So much waits for a program: enough that neither side stands still between two pieces. */
+/** Buffer size per connection: large enough that neither side stalls between two chunks. */
 const HELD_BYTES = 256 * 1024;
 const MAX_CONNECTIONS = 256;
 
 /**
- * The gate as sandboxed programs reach it: a proxy on a socket of its own, for one call.
+ * Opens the gate for sandboxed programs: a proxy on its own socket, for one call.
  *
- * SECURITY: the socket is in a folder with a name that nobody can guess, because it must be open to whoever the sandbox
- * runs as; and whoever speaks on it must say the call's own word first.
+ * SECURITY: the socket must be accessible to the user that the sandbox runs as, so it is in a folder with an
+ * unguessable name, and every client must present the secret word of the call first.
  */
 export async function openProxy(pass: EgressGrant, parts: ProxyParts): Promise<EgressProxy> {
   const line = new EgressConnections(pass, parts);
@@ -51,7 +51,7 @@ export async function openProxy(pass: EgressGrant, parts: ProxyParts): Promise<E
     const options = { word, isKnown: isKnown(request), line, secrets: parts.secrets };
     void sendProxied(request, response, options).catch((fault: unknown) => refuse(response, fault));
   });
-  // From here on the server knows nothing of such a connection any more.
+  // Takes over a connection that the HTTP server no longer tracks.
   const detach = (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
     detached.add(socket);
     socket.once("close", () => detached.delete(socket));
@@ -97,7 +97,7 @@ export async function openProxy(pass: EgressGrant, parts: ProxyParts): Promise<E
 const AUTHENTICATION_REQUIRED =
   "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n";
 
-/** The program's client shows it to whoever started it. */
+/** The client in the sandbox shows this text to its user. */
 function refuse(response: ServerResponse, fault: unknown): void {
   if (response.headersSent) return void response.destroy();
   const [status, message] = describe(fault);

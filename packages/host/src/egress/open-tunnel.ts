@@ -10,10 +10,10 @@ const AUTHORITY = /^(?:\[([0-9a-f:]{2,45})\]|([a-z0-9._-]{1,253})):(\d{1,5})$/i;
 const MAX_PORT = 65_535;
 
 /**
- * A tunnel to one host, for TLS and for nothing else.
+ * Opens a tunnel to one host, for TLS only.
  *
- * SECURITY: what goes through it is not seen. So it needs leave to send, and what it carries must begin as TLS with the
- * host that was asked for: an address that serves many names serves only this one.
+ * SECURITY: the content of a tunnel is not visible. So a tunnel needs permission to send, and must start with a TLS
+ * handshake for the requested host: on an address that serves many names, only this one can be reached.
  */
 export async function openTunnel(
   authority: string,
@@ -56,7 +56,7 @@ function clientGone(): KernelError {
   return new KernelError("UPSTREAM_ERROR", "the tunnel was given up");
 }
 
-/** The first bytes, once they are known to be meant for this host. */
+/** Returns the first bytes once they are known to be a TLS handshake for this host. */
 function readHello(client: Duplex, server: Duplex, host: string, helloMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);

@@ -1,27 +1,27 @@
 import { type buildConnector, Client, type Dispatcher, Pool } from "undici";
 
-/** Who dials, for requests that read and for requests that send. */
+/** Connectors for requests that read and for requests that send. */
 export interface OriginConnectors {
   readonly reading: buildConnector.connector;
   readonly sending: buildConnector.connector;
 }
 
-/** All connections to one origin, of one kind. */
+/** All connections of one kind to one origin. */
 interface OriginClient {
-  /** All that most calls need; a pool costs more than a request. */
+  /** A single connection, which is enough for most calls; a pool costs more than a request. */
   readonly first: Client;
   more: Pool | undefined;
 }
 
 const CONNECTIONS = 16;
-/** Of more, those are ended that have nothing to do. */
+/** Above this number, idle origins are closed. */
 const KEPT_ORIGINS = 64;
 
 /**
  * The connections of one pass, by origin.
  *
- * SECURITY: what was dialled to read is not used to send. An address that is not public may be granted for the one and
- * not for the other, and it is judged when it is dialled.
+ * SECURITY: a connection opened for reading is not used for sending. An address that is not public may be granted for
+ * one and not for the other, and is checked when the connection is opened.
  */
 export class OriginClients {
   readonly #reading: Client.Options;

@@ -9,7 +9,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const MAX_HEADERS = 100;
 const MAX_HEADER_BYTES = 64 * 1024;
-/** Those that say how the message is framed, or who is asked: they are the gate's to write. */
+/** Headers that define the message framing or the target. Only the gate sets them. */
 const GATE_HEADERS = new Set(
   "host content-length transfer-encoding connection keep-alive upgrade te trailer expect http2-settings x-unix-socket".split(
     " ",
@@ -18,16 +18,19 @@ const GATE_HEADERS = new Set(
 const HARMLESS =
   /^(?:accept(?:-language|-encoding)?|user-agent|content-(?:type|language)|range|if-(?:none-match|modified-since))$/i;
 
-/** By which some servers are told of another method than the one that is seen. */
+/** Headers by which some servers override the request method. */
 const OTHER_METHOD = /^x-(?:http-)?method(?:-override)?$/i;
 
-/** SECURITY: leave to read is no leave to have a GET taken for a DELETE. */
+/** SECURITY: permission to read does not include a GET that the server treats as a DELETE. */
 export function verifyMethodHeader(name: string, { sends }: Pick<EgressTarget, "sends">): void {
   if (!sends && OTHER_METHOD.test(name))
     throw egressBlocked("header", `\`${name}\` makes of a request that reads another`);
 }
 
-/** Names and values in turn, as they are sent. Throws INVALID_INPUT for what would change the message itself. */
+/**
+ * Returns the headers to send as a flat list of names and values. Throws INVALID_INPUT for headers that would change
+ * the message itself.
+ */
 export function outgoingHeaders(
   headers: RequestedHeaders,
   target: EgressTarget,
@@ -45,7 +48,7 @@ export function outgoingHeaders(
     }
     verifyMethodHeader(name, target);
     const value = typeof asked === "string" ? asked : fillSecret(asked, target, isSecure, secrets);
-    // SECURITY: a line break would end the header and begin another.
+    // SECURITY: a line break would end the header and start another.
     if (!VALUE.test(value)) throw new KernelError("INVALID_INPUT", `the header \`${lower}\` holds what no header can`);
     size += name.length + value.length;
     if (size > MAX_HEADER_BYTES)
@@ -55,12 +58,14 @@ export function outgoingHeaders(
   return sent;
 }
 
-/** On the way to another origin: whatever could be a credential stays behind, under whatever name. */
+/**
+ * Returns the headers for a redirect to another origin: removes everything that could be a credential, under any name.
+ */
 export function withoutCredentials(headers: RequestedHeaders): RequestedHeaders {
   return headers.filter(([name, value]) => typeof value === "string" && HARMLESS.test(name));
 }
 
-/** Once there is no body any more. */
+/** Returns the headers for a redirected request without a body. */
 export function withoutBodyHeaders(headers: RequestedHeaders): RequestedHeaders {
   return headers.filter(([name]) => !name.toLowerCase().startsWith("content-"));
 }

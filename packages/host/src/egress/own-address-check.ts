@@ -3,7 +3,7 @@ import { addressBytes } from "./address-class.ts";
 
 const FRESH_MS = 10_000;
 
-/** Whether an address is one of this host's own: what listens there may trust whoever comes from here. */
+/** Creates a check for addresses of this host: services that listen there may trust connections from the same host. */
 export function createOwnAddressCheck(
   nowMs: () => number = performance.now.bind(performance),
 ): (b: Uint8Array) => boolean {

@@ -2,7 +2,10 @@ import type { Duplex } from "node:stream";
 import { freeBuffer } from "./free-buffer.ts";
 import type { OpenExchange } from "./open-exchange.ts";
 
-/** Both ways until one side is gone or breaks, nothing comes for a while, or the bounds are reached. */
+/**
+ * Relays bytes in both directions until one side closes or fails, the connection is idle for too long, or a limit is
+ * reached.
+ */
 export function relay(
   client: Duplex,
   server: Duplex,
@@ -38,7 +41,7 @@ export function relay(
       from.once("error", () => end());
       from.once("close", () => {
         if (to.writableFinished || to.destroyed) return end();
-        // What was written last is still on its way to the other side, which says nothing more to anybody.
+        // The last bytes are still being written to the other side; nothing is sent back any more.
         to.once("finish", () => end());
         to.end();
         to.pause();

@@ -7,17 +7,17 @@ import { egressBlocked } from "./egress-blocked-error.ts";
 import { createOwnAddressCheck } from "./own-address-check.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** An address that was judged: the only thing that is ever dialled. */
+/** An address that was checked. Connections are opened to no other addresses. */
 export interface CheckedAddress {
   readonly address: string;
   readonly addressClass: AddressClass;
 }
 
-/** All addresses of a name, asked for once. */
+/** Returns all addresses of a name, with a single lookup. */
 export type LookUp = (name: string) => Promise<readonly string[]>;
 
 export interface HostResolver {
-  /** Throws NETWORK_BLOCKED unless every address of the host may be dialled. */
+  /** Throws NETWORK_BLOCKED unless connections to every address of the host are allowed. */
   resolve(target: EgressTarget, pass: Pick<EgressGrant, "isGranted">): Promise<CheckedAddress>;
 }
 
@@ -25,8 +25,11 @@ const LOCAL_NAME = /(?:^|\.)localhost$/;
 const LOCAL_ADDRESSES = ["127.0.0.1"];
 
 /**
- * SECURITY: a name is resolved once, and what it resolved to is judged and dialled: a name that changes its mind is not
- * asked again. One address that is refused refuses the name: which one a connection would take is not the asker's to say.
+ * Creates a resolver of hosts.
+ *
+ * SECURITY: a name is resolved once, and the resulting addresses are checked and then used, so a name that changes its
+ * addresses gains nothing. One refused address refuses the name, because the caller must not control which address a
+ * connection would use.
  */
 export function createHostResolver(
   lookUp: LookUp,
@@ -89,13 +92,13 @@ const NAMES: Readonly<Record<AddressClass, string>> = {
   reserved: "reserved",
 };
 
-/** As the system resolves names. */
+/** Resolves names with the system's resolver. */
 export const systemLookUp: LookUp = async (name) => {
   const found = await lookup(name, { all: true, order: "ipv4first" });
   return found.map(({ address }) => address);
 };
 
-/** Asks these servers, `address:port` each, and nobody else. */
+/** Queries only these servers, each given as `address:port`. */
 export function createServerLookUp(servers: readonly string[]): LookUp {
   return async (name) => {
     const resolver = new Resolver({ tries: 2 });

@@ -4,7 +4,7 @@ import type { IncomingBody } from "./incoming-body.ts";
 
 type Piece = IteratorResult<Uint8Array, undefined>;
 
-/** An unpacked body, as large as it may be. Ending the iteration ends what is behind it, even one that never began. */
+/** A decompressed body of limited size. Ending the iteration ends the source, even if it was never started. */
 export class ResponseBodyReader implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #pieces: AsyncIterator<Uint8Array, unknown>;
   readonly #body: IncomingBody;
@@ -36,7 +36,7 @@ export class ResponseBodyReader implements AsyncIterableIterator<Uint8Array, und
 
   async return(): Promise<Piece> {
     this.#end();
-    // What unpacks it is told as well.
+    // Ends the decompression as well.
     await this.#pieces.return?.();
     return OVER;
   }

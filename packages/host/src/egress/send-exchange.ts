@@ -8,9 +8,9 @@ import type { OpenExchange } from "./open-exchange.ts";
 
 export interface EgressResponse {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Flat list of names and values. */
   readonly headers: readonly string[];
-  /** As it came, counted and charged. To be destroyed if nobody reads it. */
+  /** The body as received, counted and charged. Must be destroyed if it is not read. */
   readonly body: IncomingBody;
 }
 
@@ -21,7 +21,10 @@ export interface SentMessage extends Omit<Dispatcher.DispatchOptions, "body" | "
 
 const MAX_INTERIM_RESPONSES = 16;
 
-/** Sends the message of an exchange, which ends with the last byte of its answer, with a fault, or when it is given up. */
+/**
+ * Sends the message of an exchange. The exchange ends with the last byte of the response, with an error, or when it is
+ * cancelled.
+ */
 export function sendExchange(
   clients: OriginClients,
   message: SentMessage,
@@ -62,14 +65,14 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     signal.addEventListener("abort", this.#onAbort);
   }
 
-  /** It may have waited for a connection until now, and been given up meanwhile. */
+  /** The request may have been cancelled while it waited for a connection. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#givenUp !== undefined) controller.abort(this.#givenUp);
     else this.#exchange.isSent = true;
   }
 
-  /** What is thrown here and below takes the connection away, and comes back as the exchange's fault. */
+  /** An error thrown here and in the next methods closes the connection and becomes the error of the exchange. */
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     const headers = headerTexts(controller.rawHeaders);
     if (status < 200) return this.#noteInterim(headers);
@@ -84,7 +87,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     this.#resolve({ status, headers, body: this.#body });
   }
 
-  /** INVARIANT: a piece is charged before it is handed on, so the one that goes over the bound never arrives. */
+  /** INVARIANT: a chunk is charged before it is passed on, so a chunk that exceeds the limit is never delivered. */
   onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
     this.#exchange.noteReceived(piece.length);
     this.#body?.push(piece);
@@ -97,7 +100,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController | null, fault: unknown): void {
     const { body: sent } = this.#message;
-    // Nobody may be listening when what is left of it is thrown away.
+    // Destroying the rest of the body may emit an error that nothing else handles.
     if (sent !== null && !(sent instanceof Uint8Array)) sent.on("error", () => undefined).destroy();
     if (this.#body === undefined) {
       const explained = explainFault(fault, this.#exchange.target.host);
@@ -109,7 +112,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     this.#body.finish(asError(fault));
   }
 
-  /** SECURITY: each of them begins the wait for the answer anew, so there are only so many. */
+  /** SECURITY: each interim response restarts the response timeout, so their number is limited. */
   #noteInterim(headers: readonly string[]): void {
     this.#interim += 1;
     if (this.#interim > MAX_INTERIM_RESPONSES) throw new KernelError("UPSTREAM_ERROR", "the answer never begins");
@@ -121,7 +124,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   #giveUp(fault: Error): void {
     if (this.#hasEnded) return;
     this.#givenUp = fault;
-    // At once: what follows on a redirect is told of after it.
+    // Ends the exchange at once, so that the request that follows a redirect is recorded after it.
     this.onResponseError(null, fault);
     this.#controller?.abort(fault);
   }
@@ -134,7 +137,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Too early, too many requests, overloaded: the server has not begun. Of 503 only the word when to come back makes it sure. */
+/** Too early, too many requests, overloaded: the server has not started. A 503 is certain only with Retry-After. */
 function isDeclined(status: number, headers: readonly string[]): boolean {
   if (status === 425 || status === 429 || status === 529) return true;
   return status === 503 && headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === "retry-after");

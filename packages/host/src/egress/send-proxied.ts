@@ -11,27 +11,27 @@ import { isReadRequest } from "./is-read-request.ts";
 import { verifyMethodHeader } from "./outgoing-headers.ts";
 
 export interface ProxiedOptions {
-  /** Stands at the beginning of paths that are asked of the gate itself. */
+  /** First path segment of requests to the gate itself. */
   readonly word: string;
-  /** The request said who it is as a proxy's client does. */
+  /** The request carries valid proxy credentials. */
   readonly isKnown: boolean;
   readonly line: EgressConnections;
   readonly secrets: EgressSecrets;
 }
 
-/** Where a sandboxed program finds the gate. */
+/** Address of the gate inside the sandbox. */
 const GATE_ADDRESS = "127.0.0.1:3128";
 
 const GONE = new KernelError("CANCELLED", "the program is gone");
 
-/** Of one connection only. */
+/** Headers that apply to a single connection. */
 const HOP_BY_HOP =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|host|expect|x-unix-socket)$/i;
 
 /**
- * One plain request of a program, to a host by http, or to the gate itself by `/<word>/https://host/path`, which then
- * speaks TLS for it: so that it can be seen what is asked, and so that a credential can be added that the program never
- * holds.
+ * Forwards one unencrypted request of a program: either to a host by http, or to the gate itself as
+ * `/<word>/https://host/path`, for which the gate opens the TLS connection. This makes the request visible, and lets
+ * the gate add a credential that the program never holds.
  */
 export async function sendProxied(
   request: IncomingMessage,
@@ -49,7 +49,7 @@ export async function sendProxied(
   const method = request.method ?? "GET";
   if (method === "TRACE") throw traceRefused(asked, line);
   const url = parseRequestTarget(isOfGate ? toHttpsUrl(asked.slice(prefix.length)) : asked, method, line);
-  // Whoever asked may be gone before there is an answer.
+  // The client may disconnect before there is a response.
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) gone.abort(GONE);
@@ -93,7 +93,7 @@ export async function sendProxied(
   }
 }
 
-/** Who is gone takes nothing more: then the body ends by itself, with a fault. */
+/** A client that has disconnected never drains; then the body ends by itself with an error. */
 function waitForDrain(response: ServerResponse): Promise<void> {
   if (response.closed) return Promise.resolve();
   return new Promise((resolve) => {
@@ -114,7 +114,7 @@ function parseRequestTarget(text: string, method: string, line: EgressConnection
   }
 }
 
-/** SECURITY: its answer is the request, with whatever the gate added. */
+/** SECURITY: the response to TRACE contains the request, including headers that the gate added. */
 function traceRefused(asked: string, line: EgressConnections): KernelError {
   const fault = egressBlocked("header", "TRACE is not sent");
   line.refuse(parseHostAndPort(asked), "TRACE", fault);
@@ -122,8 +122,8 @@ function traceRefused(asked: string, line: EgressConnections): KernelError {
 }
 
 /**
- * Git's short form for ssh, `git@host:path`, asks the same host here. A name without a password is no credential: git
- * keeps it in addresses.
+ * Converts Git's short form for ssh, `git@host:path`, to https on the same host. A user name without a password is not
+ * a credential: git keeps it in addresses.
  */
 function toHttpsUrl(asked: string): string {
   return asked.replace(/^git@([^:/@]+):\/*/, "https://$1/").replace(/^(https?:\/\/)[^/@:\\]+@/i, "$1");
@@ -149,7 +149,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** SECURITY: what the program itself wrote in its place is not sent beside it. */
+/** SECURITY: removes a header of the program with the same name, so that it is not sent in addition. */
 function withCredential(
   headers: string[],
   { header, value: secret }: EgressCredential,
@@ -173,7 +173,7 @@ function findRedactor(
   return secret === undefined || "problem" in secret ? undefined : credentialRedactorFor(secret);
 }
 
-/** Where it leads to is asked of the gate again. */
+/** Rewrites the Location header, so that a redirect goes through the gate again. */
 function withLocation(headers: string[], url: EgressUrl, prefix: string): string[] {
   const changed = [...headers];
   for (let i = 0; i + 1 < changed.length; i += 2) {

@@ -1,19 +1,18 @@
 import type { Socket } from "node:net";
 import { KernelError } from "@narthex/contracts";
 
-/** Read and not yet looked at: what lies in the buffers of one connection. */
+/** Allowance per connection for bytes that are received but not parsed yet. */
 const UNREAD_BYTES = 256 * 1024;
-/** Beginnings that come to nothing. */
+/** Fixed allowance for responses that were started and never completed. */
 const STARTED_BYTES = 1024 * 1024;
-/** A body that comes byte by byte has five more bytes around each. */
+/** Allowance per counted byte: in a body of one-byte chunks, each byte has five bytes of framing. */
 const FRAMING = 8;
 
 /**
- * Compares what comes over the wire with what is counted of it.
+ * Compares the bytes received on the wire with the bytes that are counted.
  *
- * SECURITY: a server can send for ever what is neither header nor body: empty lines before its answer, a reason that does
- * not end, remarks about the size of a chunk. Nothing of that is handed on and so nothing of it is counted; the parser
- * is kept busy all the same.
+ * SECURITY: a server can send endless data that is neither header nor body: empty lines before the response, an endless
+ * reason phrase, chunk extensions. None of it is passed on, so none of it is counted, but it keeps the parser busy.
  */
 export class WireOverheadWatch {
   readonly #counted: () => number;

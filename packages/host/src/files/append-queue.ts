@@ -7,23 +7,24 @@ import { verifyNotAborted } from "./worker-pool.ts";
 
 interface Waiting {
   readonly mutex: Mutex;
-  /** Those who wait or are at work. */
+  /** Number of appends that wait or are running. */
   count: number;
 }
 
-/** Links that lead elsewhere while an append waits for its turn. */
+/** How often a path may resolve to another file while an append waits for its turn. */
 const MAX_TRIES = 8;
 
 /**
- * Lets appends to one file happen one after the other, whichever session they come from. Each reads the file's end and
- * replaces the file, so two at once would take the other for an unexpected change, and fail.
+ * Serializes appends to one file, across all sessions. Each append reads the end of the file and replaces the file, so
+ * two at once would see each other as an unexpected change and fail.
  */
 export class AppendQueue {
   readonly #files = new Map<string, Waiting>();
 
   /**
-   * Prepares an append once its turn has come; its turn ends with the commit, or when it is abandoned. The turn is that of the
-   * real file: where the path turns out to lead elsewhere, it waits there instead, and never for two at once.
+   * Prepares an append once its turn has come. The turn ends when the operation is committed or abandoned. Turns are
+   * per real file: if the path resolves to another file, the append waits for that one instead, and never for two at
+   * once.
    */
   async prepare(
     place: { readonly workspace: string; readonly path: string },
@@ -73,7 +74,7 @@ export class AppendQueue {
   }
 }
 
-/** One append's turn at its file. A call that ends without a word gives it up too. */
+/** The turn of one append at its file. It also ends when the call is cancelled before the commit. */
 class Turn {
   readonly #leave: () => void;
   readonly #signal: AbortSignal;

@@ -5,7 +5,7 @@ import { quotePath } from "./explain-fault.ts";
 const MAX_PART_BYTES = 255;
 const MAX_GLOB_LENGTH = 1024;
 
-/** Refuses what no worker needs to be asked about. */
+/** Rejects operations that are invalid regardless of the workspace. */
 export function checkOperation(operation: FileOperation): void {
   if (operation.kind === "move") for (const path of [operation.source, operation.destination]) checkPath(path);
   else checkPath(operation.path);

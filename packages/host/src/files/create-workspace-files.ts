@@ -19,17 +19,19 @@ import { WorkerTicket } from "./worker-ticket.ts";
 
 export interface WorkspaceFilesOptions {
   readonly machine: SandboxMachine;
-  /** Lower-case hex that stands for the kernel's home: only one kernel at a time has it. Begins temporary names. */
+  /**
+   * Lower-case hex that identifies the kernel's home, which only one kernel uses at a time. Prefix of temporary names.
+   */
   readonly owner: string;
   readonly identify?: (owner: SandboxIdentity, access: "read" | "write") => SandboxIdentity;
   readonly maxWorkers?: number;
   readonly idleMs?: number;
-  /** Another program in the worker's place, for tests. */
+  /** Starts another program instead of the worker, for tests. */
   readonly start?: (place: WorkerPlace) => Promise<SandboxedProcess>;
 }
 
 export interface WorkspaceFilesDriver extends WorkspaceFiles {
-  /** The workers that run now. */
+  /** The running workers. */
   readonly workers: readonly FileWorker[];
   close(): Promise<void>;
 }
@@ -41,15 +43,18 @@ const START_MS = 30_000;
 const MAX_SWEPT = 64;
 const MAX_KNOWN = 1000;
 
-/** Files of workspaces by way of sandboxed workers: one for each workspace and access, shared by all who use it. */
+/**
+ * Accesses files of workspaces through sandboxed workers: one for each workspace and access mode, shared by all
+ * sessions.
+ */
 export function createWorkspaceFiles(options: WorkspaceFilesOptions): WorkspaceFilesDriver {
   return new WorkerFiles(options);
 }
 
-/** A workspace as it was last seen. */
+/** A workspace as last inspected. */
 interface KnownWorkspace {
   readonly place: WorkerPlace;
-  /** What its worker is found by. */
+  /** Key of its worker in the pool. */
   readonly key: string;
   /** Device and inode. */
   readonly version: string;
@@ -62,7 +67,7 @@ class WorkerFiles implements WorkspaceFilesDriver {
   readonly #start: (place: WorkerPlace) => Promise<SandboxedProcess>;
   readonly #ownedPrefix: string;
   readonly #runPrefix: string;
-  /** What workers that died may have left, by what the next one is found by. */
+  /** Temporary files that failed workers may have left, by worker key. */
   readonly #leftOver = new Map<string, Array<{ readonly path: string; readonly prefix: string }>>();
   readonly #known = new Map<string, KnownWorkspace>();
   readonly #prefixes = new WeakMap<FileWorker, string>();
@@ -92,7 +97,10 @@ class WorkerFiles implements WorkspaceFilesDriver {
     await this.#pool.close();
   }
 
-  /** Asks the worker that is known while it looks whether the workspace still is the same: mostly it is. */
+  /**
+   * Sends the operation to the known worker while it verifies in parallel that the workspace is still the same, which
+   * is usually the case.
+   */
   async #prepare(place: WorkspaceMount, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation> {
     const finding = this.#look(place);
     const name = `${place.access}:${place.workspace}`;
@@ -113,7 +121,10 @@ class WorkerFiles implements WorkspaceFilesDriver {
     return await this.#prepareAt(found, operation, signal);
   }
 
-  /** Whether it is what is known already. SECURITY: links are followed here, so nothing new is believed of it. */
+  /**
+   * Identifies a workspace for comparison with the known one. SECURITY: follows links, so it can only confirm the known
+   * workspace, never identify a new one.
+   */
   async #look(place: WorkspaceMount): Promise<KnownWorkspace> {
     const { dev, ino, uid, gid } = await stat(place.workspace, { bigint: true }).catch((cause: unknown) => {
       throw new KernelError("FILE_NOT_FOUND", `the workspace ${quotePath(place.workspace)} is gone`, { cause });
@@ -169,7 +180,7 @@ class WorkerFiles implements WorkspaceFilesDriver {
     }
   }
 
-  /** A worker that died in the middle of a change may have left a temporary file: the next one takes it away. */
+  /** A worker that failed during a change may have left a temporary file, which the next worker removes. */
   #remembering(prepared: PreparedOperation, key: string, worker: FileWorker): PreparedOperation {
     return {
       ...prepared,

@@ -6,7 +6,7 @@ import type { FailedReply, FaultCode, FaultReason } from "./worker/messages.ts";
 const MAX_QUOTED_PATH = 200;
 const MAX_TOLD_LINES = 20;
 
-/** Why a worker did not do an operation, in the kernel's own words. */
+/** Describes why a worker did not perform an operation, in the kernel's own words. */
 export function explainFault(operation: FileOperation, reply: FailedReply): KernelError {
   const what =
     operation.kind === "move"

@@ -18,11 +18,11 @@ interface Waiter {
 const MAX_ID = 0xffff_ffff;
 
 /**
- * One worker, and the questions it has not answered yet. Questions with the same number are answered in the order in
- * which they were asked. A worker that says anything else than that is ended.
+ * One worker and its open requests. Requests with the same number are answered in order. A worker that violates the
+ * protocol is ended.
  */
 export class FileWorker {
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when all processes of the worker have ended. */
   readonly ended: Promise<void>;
   readonly #process: SandboxedProcess;
   readonly #frames = new MessageReader(REPLY_BOUNDS);
@@ -52,7 +52,7 @@ export class FileWorker {
     return this.#process.pid;
   }
 
-  /** A number for a conversation, used by no other. */
+  /** Returns a unique number for the messages of one operation. */
   createId(): number {
     this.#nextId = this.#nextId === MAX_ID ? 1 : this.#nextId + 1;
     return this.#nextId;
@@ -60,7 +60,7 @@ export class FileWorker {
 
   async ask(id: number, request: WorkerRequest, payload?: Uint8Array): Promise<WorkerResponse> {
     this.#verifyAlive();
-    // So that what waits to be sent stays little, however many ask for much.
+    // Limits the buffered requests when many large ones are sent.
     while (this.#process.stdin.writableNeedDrain) await this.#untilRoom();
     const { promise, resolve, reject } = Promise.withResolvers<WorkerResponse>();
     const waiters = this.#waiters.get(id);
@@ -70,14 +70,14 @@ export class FileWorker {
     return await promise;
   }
 
-  /** Says something that is not answered. Resolves when there is room for more. */
+  /** Sends a message that has no response. Resolves when there is room for more. */
   async tell(id: number, request: WorkerRequest, payload?: Uint8Array): Promise<void> {
     this.#verifyAlive();
     this.#write(id, request, payload);
     if (this.#process.stdin.writableNeedDrain) await this.#untilRoom();
   }
 
-  /** Ends it; what was asked fails with the first fault. */
+  /** Ends the worker; open requests fail with the first error. */
   fail(fault: unknown): void {
     if (this.#fault !== undefined) return;
     this.#fault = isKernelError(fault)
@@ -99,7 +99,7 @@ export class FileWorker {
     if (this.#fault !== undefined) throw this.#fault;
   }
 
-  /** Or until it is certain that there will be no more room. */
+  /** Resolves when the buffer has room, or never will have because the worker has ended. */
   async #untilDrained(): Promise<void> {
     try {
       await Promise.race([once(this.#process.stdin, "drain"), this.ended]);

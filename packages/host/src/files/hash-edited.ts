@@ -1,13 +1,13 @@
 import { createBlake3, toHex } from "@narthex/contracts";
 
 export interface Edit {
-  /** Where the old text stands, ascending, none inside another. */
+  /** Positions of the old text, ascending and not overlapping. */
   readonly offsets: readonly number[];
   readonly oldLength: number;
   readonly text: Uint8Array;
 }
 
-/** The hash of what an edit makes of a file, without ever holding either. */
+/** Computes the hash of the edited file, without holding the old or the new content in memory. */
 export async function hashEdited(
   before: AsyncIterable<Uint8Array>,
   { offsets, oldLength, text }: Edit,

@@ -5,10 +5,10 @@ import type { Item } from "./worker/messages.ts";
 import type { WorkerTicket } from "./worker-ticket.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** Asked for ahead, so that the worker reads while the kernel works. */
+/** Requests sent ahead, so that the worker reads while the kernel works. */
 const MAX_AHEAD = 2;
 
-/** Bytes of a file that a worker holds open. Never more of it in memory than a few chunks. */
+/** Reads bytes of a file that a worker holds open, with at most a few chunks in memory. */
 export async function* pullContent(
   ticket: WorkerTicket,
   item: number,
@@ -33,7 +33,7 @@ export async function* pullContent(
   }
 }
 
-/** Something that an operation is about, with its bytes if it is a file. */
+/** An item that an operation affects, with its bytes if it is a file. */
 export class HeldItem {
   readonly path: string;
   readonly item: Item;
@@ -54,20 +54,20 @@ export class HeldItem {
     return this.item.state.kind === "file" ? this.item.state.size : 0;
   }
 
-  /** With the hash: a file is read for it, once. */
+  /** Returns the state with the hash, for which a file is read once. */
   state(): Promise<FileState> {
     this.#state ??= this.#readState();
     return this.#state;
   }
 
-  /** As it comes, unchecked. */
+  /** Returns the bytes as received, without verifying them. */
   async *bytes(): AsyncGenerator<Uint8Array, void> {
     if (this.item.state.kind !== "file") return;
     if (this.#inline !== undefined) yield this.#inline;
     else yield* pullContent(this.#ticket, this.#index, { offset: 0, length: this.size });
   }
 
-  /** Those bytes that the state is about; throws before the end if they are others. */
+  /** Returns the bytes that match the state; throws before the last chunk if they differ. */
   async *content(): AsyncGenerator<Uint8Array, void> {
     const state = await this.state();
     const hasher = createBlake3();

@@ -11,11 +11,11 @@ import {
 } from "./worker/messages.ts";
 
 /**
- * What a worker says, or a thrown TypeError.
+ * Parses a message of a worker. Throws a TypeError for an invalid one.
  *
- * SECURITY: a worker reads what anybody put into a workspace, so it may have been taken over. What it says about the
- * workspace cannot be proven, but it can do no more than lie about it: paths stay relative and inside, numbers are
- * numbers, and no word of its own is shown to anybody.
+ * SECURITY: a worker processes untrusted files and may be compromised. Its statements about the workspace cannot be
+ * verified, but it can do no more than lie about it: paths stay relative and inside, numbers are numbers, and none of
+ * its own text is ever displayed.
  */
 export function parseReply(header: unknown): WorkerReply {
   const reply = requireObject(header);

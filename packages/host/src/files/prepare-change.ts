@@ -11,11 +11,11 @@ import type { DoneReply } from "./worker/messages.ts";
 
 type OperationOf<Kind extends FileOperation["kind"]> = FileOperation & { readonly kind: Kind };
 
-/** How a change is made, and what it changes. */
+/** How a change is made, and what it affects. */
 interface Change {
-  /** What is replaced or taken away. */
+  /** Items that are replaced or deleted. */
   before(): AsyncIterable<HeldItem>;
-  /** Everything that must be known before it is done; then it is. */
+  /** Collects everything that must be known before the change, then makes it. */
   perform(): Promise<{ readonly changes: readonly FileChange[]; readonly lines?: readonly number[] }>;
 }
 
@@ -156,7 +156,7 @@ function toPreparedChange({ ticket, items }: PreparedItems, change: Change): Pre
   };
 }
 
-/** The worker was not asked to change anything yet. */
+/** For errors before the worker was told to change anything. */
 function asChangedNothing({ code, message, violations, cause }: KernelError): KernelError {
   return new KernelError(code, message, { violations, cause, changedNothing: true });
 }
@@ -177,7 +177,7 @@ function createdDirectories({ made }: DoneReply): FileChange[] {
   );
 }
 
-/** Where the old text stands, as the worker says: in order, inside the file, none inside another. */
+/** Parses the positions of the old text and verifies that they are ascending, inside the file and not overlapping. */
 function readOffsets({ ticket, reply, payload }: PreparedItems, size: number, oldLength: number): number[] {
   const offsets = Array.from({ length: reply.occurrences ?? 0 }, (_, index) => payload.readDoubleBE(index * 8));
   let free = 0;
@@ -188,7 +188,7 @@ function readOffsets({ ticket, reply, payload }: PreparedItems, size: number, ol
   return offsets;
 }
 
-/** SECURITY: content of which the hash is not the one that was recorded is not put anywhere. */
+/** SECURITY: content with another hash than the recorded one is not written. */
 async function sendRestored(
   { ticket }: PreparedItems,
   operation: OperationOf<"restore">,

@@ -6,7 +6,7 @@ import { type PreparedItems, MAX_LISTED, prepareInspect, prepareList, prepareRea
 import type { ItemState, PreparedReply, WorkerOperation } from "./worker/messages.ts";
 import type { WorkerTicket } from "./worker-ticket.ts";
 
-/** Has a worker open what an operation is about. */
+/** Makes a worker open the items that an operation affects. */
 export async function prepareOperation(ticket: WorkerTicket, operation: FileOperation): Promise<PreparedOperation> {
   const wanted = operation.kind === "edit" ? utf8(operation.oldContent) : undefined;
   const request = { type: "prepare", operation: toWorker(operation) } as const;
@@ -32,7 +32,10 @@ export async function prepareOperation(ticket: WorkerTicket, operation: FileOper
   }
 }
 
-/** The content of the first comes with the answer if it is short. A read's is a part of it, and not taken for all. */
+/**
+ * Creates the items. Short content of the first is included in the response, except for a read, which returns only a
+ * part of the file.
+ */
 function heldItems(
   ticket: WorkerTicket,
   operation: FileOperation,

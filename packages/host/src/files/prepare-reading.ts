@@ -15,7 +15,7 @@ export interface PreparedItems {
 
 type OperationOf<Kind extends FileOperation["kind"]> = FileOperation & { readonly kind: Kind };
 
-/** Most entries of one listing. */
+/** Maximum number of entries in one listing. */
 export const MAX_LISTED = 100_000;
 
 export function prepareRead(prepared: PreparedItems, operation: OperationOf<"read">): PreparedOperation {
@@ -64,13 +64,13 @@ export function prepareInspect(prepared: PreparedItems): PreparedOperation {
   });
 }
 
-/** An operation that changes nothing. */
+/** Creates an operation that changes nothing. */
 function toPreparedRead({ ticket, items }: PreparedItems, act: PreparedOperation["commit"]): PreparedOperation {
   let isCommitted = false;
   return {
     opened: items.map(({ path }) => path),
     async *preimages() {
-      // Nothing is replaced.
+      // Reads replace nothing.
     },
     async commit() {
       if (isCommitted) throw new KernelError("INTERNAL", "the file operation is over already");

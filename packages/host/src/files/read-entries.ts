@@ -1,6 +1,6 @@
 import type { WorkerTicket } from "./worker-ticket.ts";
 
-/** Asks for entries until all have come. Throws if there are more than there may be. */
+/** Requests entries until all were received. Throws if there are more than the maximum. */
 export function readEntries<Entry>(
   ticket: WorkerTicket,
   maxEntries: number,

@@ -1,4 +1,4 @@
-/** Files that usually hold credentials. Whatever reads one carries the label `secret` from then on. */
+/** Files that usually contain credentials. Reading one adds the label `secret`, which stays. */
 export const DEFAULT_SECRET_PATHS: readonly string[] = [
   ".env",
   ".env.local",

@@ -2,7 +2,7 @@ import type { WorkerTicket } from "./worker-ticket.ts";
 
 const PIECE_BYTES = 1024 * 1024;
 
-/** Sends what is to be written, except for the last piece: that goes with the commit. */
+/** Sends the content to write, except for the last chunk, which it returns: it is sent with the commit. */
 export async function sendContent(
   ticket: WorkerTicket,
   content: Uint8Array | AsyncIterable<Uint8Array>,

@@ -15,7 +15,7 @@ export const FILE_WORKER_COMMAND: readonly string[] = [WORKER_NODE, `${FOLDER_PA
 
 const MB = 1024 * 1024;
 
-/** Of a worker, for all the calls that it serves at once. */
+/** Limits of one worker, for all calls that it serves at the same time. */
 const LIMITS = {
   memoryBytes: 1024 * MB,
   processes: 64,
@@ -23,7 +23,7 @@ const LIMITS = {
   fileBytes: 64 * 1024 * MB,
 };
 
-/** Starts the program that works on one workspace's files. */
+/** Starts the worker for the files of one workspace. */
 export async function startFileWorker(
   machine: SandboxMachine,
   files: SandboxFiles,
@@ -32,7 +32,7 @@ export async function startFileWorker(
   return await spawnSandbox(machine, files, await fileWorkerPlan(place), FILE_WORKER_COMMAND);
 }
 
-/** It sees the workspace, and nothing else of the host. */
+/** The sandbox contains the workspace and nothing else of the host. */
 export async function fileWorkerPlan({ workspace, access, identity }: WorkerPlace): Promise<SandboxPlan> {
   return await workerPlan({
     folder: await findWorkerProgram(),

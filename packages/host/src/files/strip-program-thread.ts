@@ -1,4 +1,4 @@
-/** Writes the worker's program without its types. In a thread, because it takes as long as a start of Node. */
+/** Strips the types from the worker's program. Runs in a thread, because it takes as long as starting Node. */
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
@@ -15,6 +15,6 @@ writeReadable(join(to, "package.json"), '{ "type": "module" }\n');
 
 function writeReadable(path: string, text: string): void {
   writeFileSync(path, text);
-  // Whatever this process lets others read by itself.
+  // Readable for others regardless of the umask.
   chmodSync(path, 0o644);
 }

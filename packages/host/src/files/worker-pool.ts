@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type { FileWorker } from "./file-worker.ts";
 
-/** A worker that is in use until it is released. */
+/** A worker in use until it is released. */
 export interface BorrowedWorker {
   readonly worker: FileWorker;
   release(): void;
@@ -9,15 +9,15 @@ export interface BorrowedWorker {
 
 export interface WorkerPoolOptions {
   readonly maxWorkers: number;
-  /** Most operations that one worker has under way. */
+  /** Maximum number of operations of one worker at the same time. */
   readonly maxUsers: number;
   readonly idleMs: number;
 }
 
 export interface WorkerRequestKey {
-  /** What a worker is shared by. */
+  /** Workers are shared by key. */
   readonly key: string;
-  /** What it must still be: the workspace's device and inode. */
+  /** Expected device and inode of the workspace. A worker with another version is not used. */
   readonly version: string;
   start(): Promise<FileWorker>;
 }
@@ -31,12 +31,12 @@ interface Slot {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
-/** Workers, each started at its first use and ended when nobody needs it or another needs its place. */
+/** A pool of workers. Each is started at its first use, and ended when it is idle or another worker needs its place. */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
-  /** Those that may be borrowed, the least recently used first. */
+  /** Workers that may be borrowed, least recently used first. */
   readonly #slots = new Map<string, Slot>();
-  /** Everything that runs, also what may not be borrowed any more. */
+  /** All running workers, including those that may no longer be borrowed. */
   readonly #running = new Set<Slot>();
   readonly #ending = new Set<Slot>();
   readonly #waiting = new Set<() => void>();
@@ -77,7 +77,7 @@ export class WorkerPool {
       this.#slots.set(key, slot);
       return slot;
     }
-    // Those who use it may finish: what they hold open is theirs.
+    // Current users may finish with the files that they hold open.
     if (slot.users === 0) void this.#end(slot);
     return undefined;
   }
@@ -128,7 +128,7 @@ export class WorkerPool {
     }
   }
 
-  /** Ends the one that was not used for longest, if there is one that nobody uses. */
+  /** Ends the worker that was idle for the longest time, if any is idle. */
   #makeRoom(): void {
     const unused = [...this.#slots.values()].find(({ users }) => users === 0);
     if (unused !== undefined) void this.#end(unused);
@@ -144,7 +144,7 @@ export class WorkerPool {
       worker.fail(new KernelError("SANDBOX_ERROR", "the file worker was ended"));
       await worker.ended;
     } catch {
-      // It never started.
+      // The worker never started.
     }
   }
 
@@ -176,7 +176,7 @@ export function verifyNotAborted(signal: AbortSignal): void {
   if (signal.aborted) throw cancelled();
 }
 
-/** The promise's value, unless the signal is faster. */
+/** Returns the result of the promise, or throws if the signal aborts first. */
 export async function raceWithSignal<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   verifyNotAborted(signal);
   const aborted = Promise.withResolvers<never>();

@@ -10,8 +10,8 @@ const FOLDER = fileURLToPath(new URL("./worker/", import.meta.url));
 let stripped: Promise<string> | undefined;
 
 /**
- * The folder with the worker's program, as JavaScript. A published package has it; sources are rid of their types once
- * in the life of a process, which is three times as quick as to have every worker do it for itself.
+ * Returns the directory with the worker's program as JavaScript. A published package contains it. From sources, types
+ * are stripped once per process, which is three times as fast as having every worker do it.
  */
 export function findWorkerProgram(): Promise<string> {
   if (!import.meta.url.endsWith(".ts")) return Promise.resolve(FOLDER);
@@ -22,7 +22,7 @@ export function findWorkerProgram(): Promise<string> {
   return stripped;
 }
 
-/** SECURITY: whoever the workers run as must be able to read it, and nobody but the kernel's user to write it. */
+/** SECURITY: the user that workers run as must be able to read it, and only the kernel's user may write it. */
 async function stripProgram(): Promise<string> {
   const to = await mkdtemp(join(tmpdir(), "narthex-files-worker-"));
   process.once("exit", () => tryToRemoveOwnTree(to));

@@ -5,14 +5,14 @@ import type { WorkerResponse } from "./file-worker.ts";
 import { type BorrowedWorker, raceWithSignal, verifyNotAborted } from "./worker-pool.ts";
 import type { WorkerReply, WorkerRequest } from "./worker/messages.ts";
 
-/** How long a worker may take for what nobody waits for any more, before it is held to hang. */
+/** How long a worker may take to finish a cancelled request before it is considered hung. */
 const PATIENCE_MS = 5000;
-/** A change is seen through if it can be: a slow disk takes its time. */
+/** Longer for a commit, which should complete even on a slow disk. */
 const COMMIT_PATIENCE_MS = 30_000;
 
 type Reply<Type extends WorkerReply["type"]> = WorkerReply & { readonly type: Type };
 
-/** One operation's conversation with its worker. */
+/** The messages with a worker for one operation. */
 export class WorkerTicket {
   readonly operation: FileOperation;
   readonly #borrowed: BorrowedWorker;
@@ -33,12 +33,12 @@ export class WorkerTicket {
     signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** Whether the change was asked for: from then on only the worker's answer tells whether it was made. */
+  /** Whether the commit was sent: from then on, only the worker's response tells whether the change was made. */
   get isCommitting(): boolean {
     return this.#isCommitting;
   }
 
-  /** Throws what the worker says is wrong, and CANCELLED as soon as the signal says so. */
+  /** Throws the error that the worker reports, and CANCELLED as soon as the signal aborts. */
   async ask<Type extends WorkerReply["type"]>(
     expected: Type,
     request: WorkerRequest,
@@ -48,7 +48,7 @@ export class WorkerTicket {
     return this.#read(expected, await raceWithSignal(this.#ask(request, payload), this.#signal));
   }
 
-  /** Asks for the change to be made. From here on there is no way back: only the answer tells what was done. */
+  /** Sends the commit. It cannot be cancelled: only the response tells what was done. */
   async commit(payload?: Uint8Array): Promise<Reply<"done">> {
     this.#verifyOpen();
     this.#isCommitting = true;
@@ -56,13 +56,13 @@ export class WorkerTicket {
     return this.#read("done", answer).reply;
   }
 
-  /** A piece of what is to be written. Resolves when there is room for more. */
+  /** Sends a chunk of the content to write. Resolves when there is room for more. */
   async send(piece: Uint8Array): Promise<void> {
     this.#verifyOpen();
     await raceWithSignal(this.#borrowed.worker.tell(this.#id, { type: "content" }, piece), this.#signal);
   }
 
-  /** Ends the worker: what it said cannot be. */
+  /** Ends a worker that sent an invalid response. */
   protocolViolation(): KernelError {
     const fault = new KernelError("SANDBOX_ERROR", "the file worker said something that makes no sense");
     this.#borrowed.worker.fail(fault);
@@ -70,14 +70,14 @@ export class WorkerTicket {
     return fault;
   }
 
-  /** The worker holds nothing any more: there is nothing to let go of. */
+  /** The worker holds nothing open any more, so nothing has to be abandoned. */
   finish(): void {
     this.#isClosed = true;
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#releaseIfDone();
   }
 
-  /** Lets go. Whatever the worker still has to answer is waited for, but not for ever. */
+  /** Abandons the operation. Waits for outstanding responses of the worker, for a limited time. */
   close(): void {
     if (this.#unanswered > 0 && this.#hangTimer === undefined) {
       const fault = new KernelError("SANDBOX_ERROR", "the file worker does not answer");

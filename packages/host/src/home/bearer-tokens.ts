@@ -5,15 +5,15 @@ import { writePrivateFile } from "./private-file.ts";
 
 export type TokenScope = "admin" | "approve" | "read";
 
-/** The tokens of one run of a kernel: made anew at every start, kept here only as hashes. */
+/** The tokens of one run of a kernel: created at every start, kept in memory only as hashes. */
 export interface BearerTokens {
-  /** SECURITY: every known hash is compared, each in constant time. */
+  /** SECURITY: compares with every known hash, each in constant time. */
   authorize(token: string): { readonly scope: TokenScope } | undefined;
 }
 
 const MAX_TOKEN_CHARACTERS = 256;
 
-/** Makes the run's tokens and writes them where only the home's owner can read them. */
+/** Creates the tokens of this run and writes them to files that only the owner of the home can read. */
 export async function issueBearerTokens(paths: HomePaths): Promise<BearerTokens> {
   const issued: { readonly scope: TokenScope; readonly hash: Uint8Array }[] = [];
   for (const [scope, path] of [

@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A private directory whose files are replaced as a whole: a reader, also after a crash, sees the old text or the new one. */
+/**
+ * A private directory whose files are replaced atomically: a reader sees the old or the new content, also after a
+ * crash.
+ */
 export class DurableDirectory {
   readonly path: string;
   #held: Promise<FileHandle> | undefined;
@@ -11,7 +14,7 @@ export class DurableDirectory {
     this.path = path;
   }
 
-  /** Durable when it resolves. */
+  /** Writes a file. It is durable when the promise resolves. */
   async write(name: string, text: string): Promise<void> {
     const held = await this.#hold();
     const draft = join(this.path, `${name}.${process.pid}.${randomUUID()}`);
@@ -35,7 +38,7 @@ export class DurableDirectory {
     await rm(join(this.path, name), { force: true });
   }
 
-  /** Lets go of the directory; the next write takes it again. */
+  /** Closes the directory handle; the next write opens it again. */
   async close(): Promise<void> {
     const held = this.#held;
     this.#held = undefined;

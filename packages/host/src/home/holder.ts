@@ -5,18 +5,21 @@ import type { HomePaths } from "./home-paths.ts";
 export interface Holder {
   readonly pid: number;
   readonly command: string;
-  /** Of the kernel; empty for a process that opens no sockets. */
+  /** Version of the kernel; empty for a process that opens no sockets. */
   readonly version: string;
-  /** The number of the protocol that it speaks on its sockets; 0 for a kernel that did not say. */
+  /** Version of the protocol on its sockets; 0 for a kernel that did not report one. */
   readonly protocol: number;
-  /** Started by a client, and ends by itself: another kernel may ask it to go. */
+  /** Started by a client, and exits by itself; another kernel may ask it to exit. */
   readonly onDemand: boolean;
   readonly startedAtMs: number;
 }
 
 type HolderFile = Readonly<Record<string, unknown>>;
 
-/** The holder of the home as it described itself; undefined if no process holds it, or it has not written its file yet. */
+/**
+ * Reads the holder of the home as it described itself; undefined if no process holds the home, or the holder has not
+ * written its file yet.
+ */
 export async function readHolder(paths: HomePaths): Promise<Holder | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(paths.holder, "utf8"));

@@ -21,8 +21,8 @@ type HomeLockOwner = Omit<Holder, "pid" | "startedAtMs">;
 const RETRY_MS = 25;
 
 /**
- * Takes the home for this process. The lock is SQLite's own on a file of its own: the system lets go of it when the
- * process ends, however it ends, and a second taker in the same process is refused like any other.
+ * Locks the home for this process. It is SQLite's lock on a separate file: the system releases it when the process
+ * ends, however it ends, and a second attempt in the same process fails like any other.
  */
 export async function lockHome(paths: HomePaths, taker: HomeLockOwner, waitMs: number): Promise<HomeLock> {
   const deadline = performance.now() + waitMs;
@@ -35,7 +35,7 @@ export async function lockHome(paths: HomePaths, taker: HomeLockOwner, waitMs: n
 }
 
 /**
- * Claims the home for a kernel that starts and may have to wait for it, so that no other kernel waits beside it. Undefined
+ * Claims the home for a kernel that is starting and may have to wait for it, so that only one kernel waits. Undefined
  * if another one has the claim.
  */
 export async function claimHome(path: string): Promise<HomeClaim | undefined> {
@@ -55,7 +55,7 @@ function tryLock(path: string): DatabaseSync | undefined {
   }
 }
 
-/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN, the low byte of whatever finer code there is. */
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN: the low byte of the extended error code. */
 function isDiskError(fault: unknown): boolean {
   return fault instanceof Error && "errcode" in fault && [8, 10, 13, 14].includes(Number(fault.errcode) & 0xff);
 }
@@ -72,7 +72,7 @@ async function hold(paths: HomePaths, taker: HomeLockOwner, database: DatabaseSy
   return {
     async release() {
       try {
-        // Gone before the lock is: whoever takes it next writes its own.
+        // Removed before the lock is released, because the next holder writes its own file.
         await rm(paths.holder, { force: true });
       } finally {
         database.close();

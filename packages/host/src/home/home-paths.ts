@@ -1,43 +1,43 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** Where everything in a kernel's home lies. */
+/** Paths in a kernel's home. */
 export interface HomePaths {
   readonly home: string;
   readonly configuration: string;
-  /** `.cedar` files. */
+  /** Directory with the `.cedar` files. */
   readonly policy: string;
-  /** Policies that were found valid, ready for use. */
+  /** Policies that were validated and are ready for use. */
   readonly checkedPolicy: string;
   readonly keys: string;
-  /** The Merkle log: tiles, checkpoints, public keys. */
+  /** The Merkle tree: tiles, checkpoints, public keys. */
   readonly merkle: string;
-  /** Tools that were added, each in a directory of its own. */
+  /** Added tools, each in its own directory. */
   readonly tools: string;
   readonly store: string;
   readonly content: string;
-  /** The homes that programs of each workspace have. */
+  /** Home directories of programs, one for each workspace. */
   readonly cache: string;
-  /** The state of protected paths before programs ran that have not ended yet, one file for each workspace. */
+  /** State of protected paths before the programs that still run were started, one file for each workspace. */
   readonly guards: string;
-  /** The programs of calls that have not ended, for the kernel that follows one that was killed. */
+  /** Programs of calls that have not ended, for the kernel that starts after a crash. */
   readonly programs: string;
-  /** What sandboxes are made with. */
+  /** Files from which sandboxes are created. */
   readonly sandbox: string;
-  /** What belongs to the kernel that runs now: lock, sockets, tokens. */
+  /** Files of the running kernel: lock, sockets, tokens. */
   readonly run: string;
   readonly lock: string;
   readonly holder: string;
   /** Locked by a kernel that starts and waits for the home. */
   readonly claim: string;
-  /** What a kernel that was started on demand writes on its error stream. */
+  /** Standard error of a kernel that was started on demand. */
   readonly kernelLog: string;
-  /** The sessions whose clients were connected, for a kernel that takes over. */
+  /** Sessions whose clients were connected, for a kernel that takes over. */
   readonly connectedSessions: string;
   readonly adminToken: string;
   readonly approveToken: string;
   readonly readToken: string;
-  /** The id of the session that `serve --first-session` opened. */
+  /** Id of the session that `serve --first-session` opened. */
   readonly firstSession: string;
 }
 
@@ -70,7 +70,7 @@ export function homePaths(home: string): HomePaths {
   };
 }
 
-/** `NARTHEX_DATA`, else `~/.narthex`. */
+/** Returns `NARTHEX_DATA`, or `~/.narthex` by default. */
 export function defaultHomePath(environment: NodeJS.ProcessEnv): string {
   const named = environment["NARTHEX_DATA"];
   return resolve(named === undefined || named === "" ? join(homedir(), ".narthex") : named);

@@ -6,7 +6,7 @@ import { type HomePaths, homePaths } from "./home-paths.ts";
 import { removeDrafts } from "./private-file.ts";
 import { prepareSocketPaths, removeSocketDirectory, type SocketPaths } from "./socket-paths.ts";
 
-/** A home that this process holds until it closes it or ends. */
+/** A home that this process holds until it closes the home or exits. */
 export interface Home {
   readonly path: string;
   readonly paths: HomePaths;
@@ -17,25 +17,25 @@ export interface Home {
 
 export interface OpenHomeOptions {
   readonly path: string;
-  /** Told to whoever finds the home taken. */
+  /** Shown to other processes that find the home in use. */
   readonly command: string;
-  /** Of the kernel that others may find there. */
+  /** Version of the kernel that other processes can connect to. */
   readonly version?: string;
-  /** The number of the protocol that it speaks on its sockets. */
+  /** Version of the protocol on its sockets. */
   readonly protocol?: number;
   /** See `Holder`. */
   readonly onDemand?: boolean;
-  /** How long to wait for somebody else to let go of it. */
+  /** How long to wait for another process to release the home. */
   readonly waitMs: number;
 }
 
-/** Takes a home for this process, making it first if it is not there. */
+/** Opens a home for this process; creates it if it does not exist. */
 export async function openHome(options: OpenHomeOptions): Promise<Home> {
   try {
     return await open(options);
   } catch (fault) {
     const problem = `the home \`${options.path.slice(0, 300)}\` cannot be used`;
-    // A home that is there, on a disk that became read-only, was named rightly.
+    // For an existing home on a disk that became read-only, the path is not the problem.
     throw systemErrorCode(fault) === "EROFS" ? storeUnavailable(problem, fault) : pathUnusable(problem, fault);
   }
 }
@@ -52,7 +52,7 @@ async function open(options: OpenHomeOptions): Promise<Home> {
     await removeDrafts(paths.run);
     const sockets = await prepareSocketPaths(paths);
     const tokens = await issueBearerTokens(paths);
-    // Once: what lies there after that is somebody else's.
+    // Releases only once: a later file would belong to another process.
     let released: Promise<void> | undefined;
     const close = (): Promise<void> => (released ??= release(lock, paths, sockets));
     return { path, paths, sockets, tokens, close };

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Writes a file that only its owner can read. A concurrent reader sees the old content or the new, never a part. */
+/** Writes a file that only its owner can read. A concurrent reader sees either the old or the new content. */
 export async function writePrivateFile(path: string, text: string | Uint8Array): Promise<void> {
   const draft = `${path}.${process.pid}.${randomUUID()}`;
   try {

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { makeDirectories } from "../system/make-directories.ts";
 import { writePrivateFile } from "./private-file.ts";
 
-/** SECURITY: ids become file names; only the text of a real one does. */
+/** SECURITY: ids become file names, so only valid ids are accepted. */
 const SESSION_ID = /^ses_[a-z2-7]{20}$/;
 
-/** The state of whoever runs commands, apart from any kernel's home. */
+/** Directory for the state of the user who runs commands, separate from the home of any kernel. */
 export function stateDirectory(environment: NodeJS.ProcessEnv, userHome = homedir()): string {
   const named = environment["XDG_STATE_HOME"];
   return join(named === undefined || named === "" ? join(userHome, ".local", "state") : named, "narthex");
 }
 
-/** Keeps a session's token for its opener's later commands. */
+/** Stores the token of a session for later commands of the user who opened it. */
 export async function saveSessionToken(
   sessionId: string,
   token: string,
@@ -25,7 +25,7 @@ export async function saveSessionToken(
   await writePrivateFile(path, `${token}\n`);
 }
 
-/** Undefined if this user opened no such session. */
+/** Loads the token of a session; undefined if this user did not open it. */
 export async function loadSessionToken(sessionId: string, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   const path = tokenPath(sessionId, environment);
   if (path === undefined) return undefined;

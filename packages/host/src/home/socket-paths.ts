@@ -11,18 +11,19 @@ export interface SocketPaths {
   readonly services: string;
 }
 
-/** The system cuts longer socket paths off. */
+/** Longest path of a socket that the system supports. */
 const MAX_SOCKET_PATH_BYTES = 103;
 const OTHERS_MAY_ANYTHING = 0o077;
 const POINTER_FILE = "sockets";
 const PREFIX = "narthex-";
 
 /**
- * Where the kernel of this home opens its sockets: in `run/`, or where its path is too long, where a file there says.
+ * Finds the sockets of the kernel of this home: in `run/`, or if that path is too long, in the directory named in a
+ * file there.
  *
- * SECURITY: temporary files are removed by the system, and another user can then make a directory of that name. A client would
- * give the administrator's token to the kernel that answers there, and believe its answers. Tested by "sockets elsewhere are
- * looked for only in a directory that is its owner's alone".
+ * SECURITY: the system removes temporary files, and another user can then create a directory of the same name. A client
+ * would send the administrator's token to the process that listens there, and trust its responses. Tested by "sockets
+ * elsewhere are looked for only in a directory that is its owner's alone".
  */
 export async function findSocketPaths(paths: HomePaths): Promise<SocketPaths> {
   if (fits(paths.run)) return socketsIn(paths.run);
@@ -39,7 +40,7 @@ async function isAloneOf(directory: string, owner: number): Promise<boolean> {
   return facts.isDirectory() && facts.uid === owner && (facts.mode & OTHERS_MAY_ANYTHING) === 0;
 }
 
-/** The same, making the other directory if one is needed. For whoever holds the home. */
+/** Returns the same paths, creating the other directory if it is needed. Only the holder of the home may call it. */
 export async function prepareSocketPaths(paths: HomePaths): Promise<SocketPaths> {
   if (fits(paths.run)) return socketsIn(paths.run);
   const found = await findLeftoverDirectory(paths);
@@ -49,9 +50,9 @@ export async function prepareSocketPaths(paths: HomePaths): Promise<SocketPaths>
 }
 
 /**
- * A kernel that was killed has left its directory: it is used again, or each would leave another one.
+ * Returns the directory that a killed kernel left, so that it is reused instead of creating one more each time.
  *
- * SECURITY: whoever may write to the directory above could have put another one in its place; it must be ours alone.
+ * SECURITY: a user who can write to the parent directory could have replaced it, so it must belong to this user alone.
  */
 async function findLeftoverDirectory(paths: HomePaths): Promise<string | undefined> {
   try {
@@ -63,7 +64,7 @@ async function findLeftoverDirectory(paths: HomePaths): Promise<string | undefin
   }
 }
 
-/** Leaves nothing behind where the sockets lay elsewhere. */
+/** Removes the directory of sockets that are outside the home. */
 export async function removeSocketDirectory(paths: HomePaths, sockets: SocketPaths): Promise<void> {
   if (fits(paths.run)) return;
   await rm(join(paths.run, POINTER_FILE), { force: true });

@@ -6,20 +6,20 @@ import { isInside } from "./is-inside.ts";
 import { stateDirectory } from "./session-tokens.ts";
 
 export interface WorkspaceRules {
-  /** The kernel's home. */
+  /** Home of the kernel. */
   readonly home: string;
-  /** The user's own; the system's answer by default. */
+  /** Home directory of the user; by default as reported by the system. */
   readonly userHome?: string;
-  /** Why a directory has to stay apart from the vault; undefined if it need not. */
+  /** Returns why a directory conflicts with the vault; undefined if it does not. */
   readonly findVaultConflict?: ((directory: string) => string | undefined) | undefined;
 }
 
 /**
- * The real path of a workspace a session may be opened on.
+ * Returns the real path of a workspace on which a session may be opened.
  *
- * SECURITY: a workspace around or inside the kernel's home would let an agent at policy, tokens and ledger; around or
- * inside the user's state at tokens of other sessions and at locks; around the temporary directory at pipes of other sessions; `/` and the user's home would let it at everything.
- * Compared as real paths, so that no link leads around it.
+ * SECURITY: a workspace that overlaps the kernel's home would expose policy, tokens and ledger to an agent; one that
+ * overlaps the user's state directory, tokens of other sessions and locks; one that contains the temporary directory,
+ * pipes of other sessions; `/` and the user's home, everything. Real paths are compared, so links cannot bypass this.
  */
 export async function resolveWorkspace(workspace: string, around: WorkspaceRules): Promise<string> {
   const real = await realWorkspace(workspace);
@@ -41,14 +41,14 @@ export async function resolveWorkspace(workspace: string, around: WorkspaceRules
   return real;
 }
 
-/** What only commands and kernels of the user read. First workspaces lie beside it. */
+/** Directories that only the user's commands and kernels read. First workspaces are stored beside them. */
 function stateDirectories(userHome: string | undefined): string[] {
   const states = [stateDirectory(process.env), ...(userHome === undefined ? [] : [stateDirectory({}, userHome)])];
   return states.flatMap((state) => [join(state, "sessions"), join(state, "locks")]);
 }
 
 async function realWorkspace(workspace: string): Promise<string> {
-  // A program without types may leave it out.
+  // JavaScript callers may omit it.
   if (typeof workspace !== "string") {
     throw new KernelError("WORKSPACE_REFUSED", "a session needs a `workspace`: name a project's directory");
   }

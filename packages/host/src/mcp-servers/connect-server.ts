@@ -8,7 +8,7 @@ import { ServerConnection } from "./server-connection.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import { secretVariables, type ServerPorts, type ServerSource, type StartedServer } from "./server-source.ts";
 
-/** Comes to terms with a server over HTTP and asks it for its tools. */
+/** Connects to a server over HTTP: negotiates the protocol and lists its tools. */
 export async function connectServer(
   url: string,
   { egress, logger }: ServerPorts,
@@ -17,7 +17,7 @@ export async function connectServer(
   signal: AbortSignal,
 ): Promise<StartedServer> {
   if (egress === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no way to the network");
-  // Only for whether they are there: what is sent is filled in by the gate.
+  // Only verifies that the secrets exist; the gate adds their values to requests.
   secretVariables(source);
   const [secret] = source.settings.secrets.values();
   const timed = AbortSignal.any([signal, AbortSignal.timeout(SERVER_LIMITS.startMs)]);
@@ -40,10 +40,10 @@ export async function connectServer(
 }
 
 /**
- * What may leave for a server: requests to the place that the configuration names, and nothing else.
+ * The requests that may be sent to a server: those to the configured host and port, and no others.
  *
- * SECURITY: where that is no public address, it is granted because it stands there as such; a name that leads to one is
- * refused.
+ * SECURITY: an address that is not public is granted only if the configuration names this very address; a name that
+ * resolves to one is refused.
  */
 function passFor(
   url: string,
@@ -65,7 +65,7 @@ function passFor(
     },
     credentials: [],
     onEvent(event) {
-      // What a call has it do stands with the call. Between calls there is only the session's end to be told.
+      // Traffic during a call is recorded with the call. Between calls only the end of the session is sent.
       witness()?.onEvent(event);
       if (event.refused === undefined) log?.("debug", "a request to an MCP server", { server, ...event });
       else log?.("warn", "a request to an MCP server was refused", { server, ...event });

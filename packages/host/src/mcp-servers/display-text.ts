@@ -3,10 +3,10 @@ import { INVISIBLE_CHARACTER } from "@narthex/contracts";
 const INVISIBLE = new RegExp(INVISIBLE_CHARACTER, "gu");
 
 /**
- * A server's own words, for a message of one line: cut, with line breaks as blanks and whatever else does not show
- * spelled out.
+ * Formats text of a server for a message on one line: truncates it, replaces line breaks by spaces and escapes other
+ * invisible characters.
  *
- * SECURITY: they are read by agents and people, and shown on terminals.
+ * SECURITY: agents and people read this text, and terminals display it.
  */
 export function toDisplayText(text: string, maxLength: number): string {
   const cut = text

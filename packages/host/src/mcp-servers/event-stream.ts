@@ -1,20 +1,20 @@
 import { LineReader } from "./line-reader.ts";
 
 export interface EventStreamOptions {
-  /** Of one event. */
+  /** Maximum size of one event. */
   readonly maxBytes: number;
-  /** The data of an event that has any. */
+  /** Called with the data of each event that has data. */
   onData(data: Buffer): void;
   onTooLong(): void;
 }
 
 const [LINE_FEED, CARRIAGE_RETURN, COLON, SPACE] = [0x0a, 0x0d, 0x3a, 0x20];
 
-/** What a server can be asked to go on from: what a header can hold. */
+/** Event ids from which a stream can be resumed: values that are valid in a header. */
 const EVENT_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
 const MAX_RETRY_DIGITS = 6;
 
-/** Cuts server-sent events out of a body. Remarks are of no use here. */
+/** Parses server-sent events from a body. Comments are ignored. */
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #lines: LineReader;
@@ -31,12 +31,12 @@ export class EventStream {
     this.#lines = new LineReader({ maxBytes, onLine: (line) => this.#read(line), onTooLong });
   }
 
-  /** Of the last event that had one: where to go on if the stream breaks off. */
+  /** Id of the last event that had one. A broken stream is resumed from there. */
   get lastId(): string | undefined {
     return this.#lastId;
   }
 
-  /** How long the server wants to be left alone before that. */
+  /** How long the server asks to wait before the stream is resumed. */
   get retryMs(): number | undefined {
     return this.#retryMs;
   }
@@ -50,7 +50,7 @@ export class EventStream {
     this.#data = [];
   }
 
-  /** Lines may end with a return, a line feed, or both. */
+  /** Lines may end with CR, LF or CRLF. */
   #withLineFeeds(chunk: Uint8Array): Buffer {
     const lines = Buffer.alloc(chunk.length);
     let length = 0;
@@ -91,7 +91,7 @@ export class EventStream {
     this.#data = [];
     this.#bytes = 0;
     this.#isMessage = true;
-    // An empty one only says where the stream is.
+    // An event without data only sets the id.
     if (data.length > 0) this.#options.onData(data);
   }
 }

@@ -1,20 +1,20 @@
 import { isJsonObject, type JsonObject } from "@narthex/contracts";
 import { type HeaderList, type OutgoingRequest, ownField } from "@narthex/kernel";
 
-/** What the headers of a request follow from, besides its message. */
+/** What the headers of a request depend on, besides its message. */
 export interface HttpSessionState {
-  /** The name of the secret that is shown as a bearer token. */
+  /** Name of the secret that is sent as a bearer token. */
   readonly secret: string | undefined;
   readonly sessionId: string | undefined;
-  /** Once there is one. */
+  /** Undefined until a revision was negotiated. */
   readonly revision: string | undefined;
 }
 
-/** From here on the headers repeat what the message says. */
+/** From this revision on, headers repeat fields of the message. */
 const FIRST_STATELESS = "2026-07-28";
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
-/** For every request to a server. */
+/** Returns the headers of every request to a server. */
 export function sessionHeaders({
   secret,
   sessionId,
@@ -27,7 +27,7 @@ export function sessionHeaders({
   ];
 }
 
-/** For one that carries a message. */
+/** Returns the headers of a request that carries a message. */
 export function messageHeaders(
   message: JsonObject,
   standing: HttpSessionState,
@@ -41,7 +41,10 @@ export function messageHeaders(
   ];
 }
 
-/** The session that an answer opens; undefined for none. Throws for one that no header can hold. */
+/**
+ * Returns the session id in the headers of a response; undefined if none exists. Throws for an id that is not valid
+ * in a header.
+ */
 export function parseSessionId(headers: HeaderList): string | undefined {
   const given = headers.find(([name]) => name === "mcp-session-id")?.[1];
   if (given === undefined || SESSION_ID.test(given)) return given;
@@ -56,7 +59,7 @@ function mirroredHeaders(message: JsonObject): (readonly [string, string])[] {
   return [["mcp-method", method], ...(typeof name === "string" ? [["mcp-name", headerText(name)] as const] : [])];
 }
 
-/** As the protocol has it: whatever a header cannot hold as it is goes in base64. */
+/** Encodes text that is not valid in a header as base64, as the protocol specifies. */
 function headerText(text: string): string {
   const isPlain = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text);
   return isPlain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;

@@ -5,7 +5,7 @@ export function isSuccess({ status }: IncomingResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-/** In lower case, without parameters. */
+/** Returns the media type in lower case, without parameters. */
 export function mediaType({ headers }: IncomingResponse): string {
   const given = headers.find(([name]) => name === "content-type")?.[1] ?? "";
   return given.split(";", 1).join("").trim().toLowerCase();
@@ -15,7 +15,7 @@ export async function discardBody({ body }: IncomingResponse): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }
 
-/** What a refusal in the protocol's own form says, whichever request it says to have refused. */
+/** Parses the code and message of a JSON-RPC error, whichever request id it has. */
 export function parseRpcError(bytes: Uint8Array): { readonly code: number; readonly message: string } | undefined {
   let json: JsonValue;
   try {

@@ -10,9 +10,9 @@ import { toDisplayText } from "./display-text.ts";
 
 export interface HttpTransportOptions {
   readonly url: string;
-  /** The name of the secret that is shown as a bearer token. */
+  /** Name of the secret that is sent as a bearer token. */
   readonly secret: string | undefined;
-  /** Closed with the transport. */
+  /** Closed together with the transport. */
   readonly exit: EgressClient;
 }
 
@@ -21,15 +21,15 @@ const MAX_SHOWN = 300;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /**
- * Messages as requests to one URL; answers are JSON, or a stream of events.
+ * Sends messages as requests to one URL. Responses are JSON or a stream of events.
  *
- * No stream is kept open between requests, so nothing is heard of a server that is not asked. A stream that ends before
- * its answer is taken up where it ended, if the server said how. A redirect is not followed: where it leads is not what
- * was configured.
+ * No stream is kept open between requests, so an idle server cannot send anything. A stream that ends before its
+ * response is resumed if the server sent event ids. Redirects are not followed, because their target was not
+ * configured.
  */
 export class HttpTransport implements ServerTransport {
   readonly notifiesListChanges = false;
-  /** Resolves when nothing of it is under way any more. */
+  /** Resolves when all requests have ended. */
   readonly ended: Promise<void>;
   readonly #options: HttpTransportOptions;
   readonly #life = new AbortController();
@@ -37,7 +37,7 @@ export class HttpTransport implements ServerTransport {
   #events: TransportEvents | undefined;
   #sessionId: string | undefined;
   #revision: string | undefined;
-  /** Notifications and answers arrive in the order in which they were sent, and before the next request. */
+  /** Notifications and responses are sent in order, and before the next request. */
   #before: Promise<void> = Promise.resolve();
   #lastAnswer = new AbortController();
 
@@ -56,7 +56,7 @@ export class HttpTransport implements ServerTransport {
     this.#revision = revision;
   }
 
-  /** At once, so that the request is told of with the call that it was for. */
+  /** Aborts at once, so that the HTTP request is recorded with the call that it belongs to. */
   completeRequest(): void {
     this.#lastAnswer.abort();
   }
@@ -78,7 +78,7 @@ export class HttpTransport implements ServerTransport {
   }
 
   async #ask(message: JsonObject, id: number): Promise<void> {
-    // Of an earlier answer nothing is of use any more.
+    // The rest of an earlier response is not needed any more.
     this.#lastAnswer.abort();
     const reading = new AbortController();
     this.#lastAnswer = reading;
@@ -113,14 +113,14 @@ export class HttpTransport implements ServerTransport {
         headers: messageHeaders(message, this.#standing()),
         body: Buffer.from(JSON.stringify(message)),
         redirect: "return",
-        // How long it may take is the call's to say.
+        // The timeout of the call applies instead.
         silenceMs: MAX_TIMEOUT_MS,
       },
       signal,
     );
   }
 
-  /** Answers the stream if there was one. */
+  /** Returns the event stream, if the response is one. */
   async #take(answer: IncomingResponse, message: JsonObject, id: number): Promise<EventStream | undefined> {
     if (!isSuccess(answer)) return await this.#takeRefusal(answer, id);
     if (ownField(message, "method") === "initialize") this.#sessionId = parseSessionId(answer.headers);
@@ -147,7 +147,8 @@ export class HttpTransport implements ServerTransport {
         events.take(chunk);
       }
     } catch (fault) {
-      // A connection that broke is no reason to give up a call that goes on over there.
+      // If the server sent an event id, a broken connection does not end the call: the server continues it and the
+      // stream can be resumed.
       const isBroken = isKernelError(fault) && (fault.code === "UPSTREAM_ERROR" || fault.code === "TIMEOUT");
       if (!isBroken || events.lastId === undefined) throw fault;
     }
@@ -155,7 +156,7 @@ export class HttpTransport implements ServerTransport {
     return events;
   }
 
-  /** Asks for the rest of a stream that ended before its answer. It asks for nothing to be done again. */
+  /** Requests the rest of a stream that ended before its response. The server does not execute anything again. */
   async #goOn(ended: EventStream, id: number, signal: AbortSignal): Promise<void> {
     const { url, exit } = this.#options;
     let { lastId } = ended;
@@ -180,7 +181,7 @@ export class HttpTransport implements ServerTransport {
     }
   }
 
-  /** A refusal in the protocol's own words is an answer; any other status ends the conversation. */
+  /** Treats a JSON-RPC error as the response; any other error status ends the connection. */
   async #takeRefusal(answer: IncomingResponse, id: number): Promise<undefined> {
     const { status } = answer;
     if (status >= 300 && status < 400) {
@@ -213,7 +214,7 @@ export class HttpTransport implements ServerTransport {
     return Buffer.concat(chunks);
   }
 
-  /** What is not waited for any more is called off, and the session closed, if the server is quick about it. */
+  /** Cancels the abandoned request and closes the session, within a short time limit. */
   async #takeLeave(abandoned: number | undefined): Promise<void> {
     const { exit, url } = this.#options;
     const signal = AbortSignal.timeout(SERVER_LIMITS.leaveMs);
@@ -228,7 +229,7 @@ export class HttpTransport implements ServerTransport {
         await discardBody(await exit.request({ method: "DELETE", url, headers, redirect: "return" }, signal));
       }
     } catch {
-      // It was only a courtesy.
+      // Best effort: errors are ignored.
     } finally {
       await exit.close();
     }
@@ -243,7 +244,7 @@ function tooLong(): string {
   return `it sent a message above ${SERVER_LIMITS.lineBytes} bytes`;
 }
 
-/** Faults of the gate say themselves what was wrong. */
+/** Errors of the gate already describe the problem. */
 function reasonOf(fault: unknown): string {
   if (isKernelError(fault)) return `a request to it failed: ${fault.code}: ${fault.message}`;
   return fault instanceof Error ? fault.message : String(fault);

@@ -6,7 +6,7 @@ export interface LineReaderOptions {
   onTooLong(): void;
 }
 
-/** Cuts what comes into lines. Of one that is too long nothing is kept. */
+/** Splits input into lines. A line that is too long is discarded. */
 export class LineReader {
   readonly #options: LineReaderOptions;
   #parts: Buffer[] = [];
@@ -31,7 +31,7 @@ export class LineReader {
     }
   }
 
-  /** Nothing that comes from now on is looked at. */
+  /** Ignores all further input. */
   close(): void {
     this.#isClosed = true;
     this.#parts = [];

@@ -6,11 +6,11 @@ import type { ServerPorts, ServerSource } from "./server-source.ts";
 import { startServer } from "./start-server.ts";
 import { removeOwnTree } from "../system/remove-own-tree.ts";
 
-/** Starts a server once, over an empty workspace, to see which tools it has. Throws EXECUTION_FAILED and the like. */
+/** Starts a server once, over an empty workspace, and lists its tools. Throws EXECUTION_FAILED and similar errors. */
 export async function listServerTools(ports: ServerPorts, source: ServerSource, signal: AbortSignal): Promise<Listing> {
   const workspace = await realpath(await mkdtemp(join(tmpdir(), "narthex-mcp-")));
   try {
-    // Whoever the server runs as has to get in.
+    // The user that the server runs as must be able to enter the directory.
     await chmod(workspace, 0o755);
     const access = source.settings.workspace === "none" ? "none" : "read";
     const mayFork = [source.settings.defaultProfile, ...source.settings.tools.values()].some(({ effects = [] }) =>

@@ -3,23 +3,23 @@ import type { ServerPins } from "./pin-store.ts";
 import { toDisplayText } from "./display-text.ts";
 import { changedFields, parseDefinition, type ToolDefinition } from "./tool-definition.ts";
 
-/** What a server lists now. */
+/** The tools that a server currently lists. */
 export interface Listing {
-  /** By the server's own names. */
+  /** By the names that the server uses. */
   readonly tools: ReadonlyMap<string, ToolDefinition>;
-  /** What cannot be used, and why. */
+  /** Tools that cannot be used, with the reasons. */
   readonly problems: readonly string[];
 }
 
-/** A pinned tool that is not any more what was pinned. */
+/** A pinned tool whose definition changed. */
 export interface ChangedTool {
   readonly pinned: ToolDefinition;
-  /** Undefined if the server does not have it any more, or has it in a form that cannot be used. */
+  /** Undefined if the server no longer lists it, or lists it in an invalid form. */
   readonly found: ToolDefinition | undefined;
   readonly fields: readonly string[];
 }
 
-/** A name that is listed twice stands for nothing: nobody could say which of them is meant. */
+/** Validates the listed tools. A name that occurs twice is left out, because it is ambiguous. */
 export function readListing(listed: readonly JsonValue[]): Listing {
   const tools = new Map<string, ToolDefinition>();
   const twice = new Set<string>();
@@ -37,7 +37,7 @@ export function readListing(listed: readonly JsonValue[]): Listing {
   return { tools, problems };
 }
 
-/** Every pinned tool that changed. Tools that were added meanwhile are not there before somebody trusts them. */
+/** Returns every pinned tool that changed. Tools that were added later are ignored until a user trusts them. */
 export function findChanges({ tools }: Listing, pins: ServerPins): ChangedTool[] {
   return pins.tools.flatMap((pinned): ChangedTool[] => {
     const found = tools.get(pinned.name);

@@ -12,25 +12,25 @@ import { findUsable } from "./usable-tools.ts";
 
 /** The MCP servers of a home. */
 export interface McpServers {
-  /** To be registered. */
+  /** Tools to be registered. */
   readonly tools: readonly Tool[];
-  /** Says from now on which tools are not any more what was registered. */
+  /** From now on, reports each tool whose definition differs from the registered one. */
   watch(report: (change: ToolChange) => void): void;
-  /** The same shells, and with a session's shells its servers end. */
+  /** Wraps shells so that the servers of a session end together with its shells. */
   endWithShells(shells: SessionShells): SessionShells;
   close(): Promise<void>;
 }
 
 export interface ServersOptions extends SourcesOptions, ServerPorts, Pick<ServerPoolOptions, "nowMs" | "idleMs"> {
-  /** Where pins are kept. */
+  /** Directory with the pins. */
   readonly directory: string;
-  /** Names of other tools that this kernel has. */
+  /** Names of the kernel's other tools. */
   readonly taken: ReadonlySet<string>;
 }
 
 /**
- * Makes tools of what the servers listed when they were first used. A server without pins is started once, to be asked;
- * all others are started when they are first called.
+ * Creates tools from the definitions that were pinned at the first use. A server without pins is started once, to list
+ * its tools; all others are started at their first call.
  */
 export async function openServers(options: ServersOptions): Promise<McpServers> {
   const { programs, logger } = options;
@@ -43,7 +43,7 @@ export async function openServers(options: ServersOptions): Promise<McpServers> 
     pathsIn: (workspace) => programs.pathsAround(workspace, "."),
   };
   const found: OpenedServer[] = [];
-  // A few at a time: each has only so long to start.
+  // Starts only a few at a time, because each must start within a time limit.
   for (let from = 0; from < sources.length; from += STARTED_AT_ONCE) {
     const some = sources.slice(from, from + STARTED_AT_ONCE);
     found.push(...(await Promise.all(some.map((source) => openServer(source, ports, options)))));
@@ -59,7 +59,7 @@ export async function openServers(options: ServersOptions): Promise<McpServers> 
   };
 }
 
-/** Those that are pinned, for whoever only has to know them. Starts nothing. */
+/** Returns the pinned tools for inspection. Starts no server. */
 export async function readPinnedTools(
   options: SourcesOptions & Pick<ServersOptions, "directory" | "taken">,
 ): Promise<Tool[]> {
@@ -82,7 +82,7 @@ interface OpenedServer {
   readonly tools: readonly Tool[];
 }
 
-/** A server that fails costs its own tools, and is said. */
+/** If a server fails, only its own tools are left out, and the failure is logged. */
 async function openServer(source: ServerSource, ports: ServerTools, options: ServersOptions): Promise<OpenedServer> {
   const { directory, taken, logger } = options;
   const { name } = source.settings;
@@ -104,7 +104,7 @@ async function openServer(source: ServerSource, ports: ServerTools, options: Ser
     logger?.("info", "the tools of an MCP server were pinned", { server: name, tools: usable.tools.length });
     return { source, pins, tools: usable.tools };
   } catch (fault) {
-    // Logs are not redacted by anybody else.
+    // Nothing else redacts log lines.
     const problem = redactText(fault instanceof Error ? fault.message : String(fault), redactorsFor(source));
     logger?.("error", "an MCP server cannot be used", { server: name, problem });
     return { source, pins: undefined, tools: [] };

@@ -7,7 +7,7 @@ import { ownField } from "@narthex/kernel";
 import { openPrivateDirectory } from "../system/private-directory.ts";
 import { decodeDefinition, type ToolDefinition } from "./tool-definition.ts";
 
-/** A server's tools as they were when somebody first saw them, or trusted them again. */
+/** The tools of a server as first listed, or as last trusted by a user. */
 export interface ServerPins {
   readonly server: string;
   readonly tools: readonly ToolDefinition[];
@@ -16,12 +16,12 @@ export interface ServerPins {
 const FORMAT = 1;
 const MAX_BYTES = 80 * 1024 * 1024;
 
-/** Where a home keeps them: a private file for each server. */
+/** Directory of the pins in a home, with a private file for each server. */
 export function pinsDirectory(home: string): string {
   return join(home, "mcp");
 }
 
-/** Undefined if the server has none yet. Throws INVALID_DECLARATION for what is not exactly that. */
+/** Reads the pins of a server; undefined if it has none yet. Throws INVALID_DECLARATION for an invalid file. */
 export async function readPins(directory: string, server: string): Promise<ServerPins | undefined> {
   const bytes = await readFile(fileOf(directory, server)).catch((fault: unknown) => {
     if (fault instanceof Error && "code" in fault && fault.code === "ENOENT") return undefined;
@@ -36,7 +36,7 @@ export async function readPins(directory: string, server: string): Promise<Serve
   );
 }
 
-/** There as a whole or not at all. */
+/** Writes the pins atomically. */
 export async function writePins(directory: string, { server, tools }: ServerPins): Promise<void> {
   const parent = await openPrivateDirectory(directory);
   const draft = join(parent, `.draft-${randomUUID()}`);

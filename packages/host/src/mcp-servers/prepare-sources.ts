@@ -17,12 +17,14 @@ export interface SourcesOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly kernelHome: string;
   readonly builtins: readonly Tool[];
-  /** Why a path has to stay apart from the vault. */
+  /** Returns why a path conflicts with the vault. */
   readonly findVaultConflict?: ((path: string) => string | undefined) | undefined;
   readonly version: string;
 }
 
-/** Everything that the configured servers are started from. Throws CONFIG_INVALID for what cannot stand together. */
+/**
+ * Prepares everything from which the configured servers are started. Throws CONFIG_INVALID for conflicting settings.
+ */
 export async function prepareSources(options: SourcesOptions): Promise<ServerSource[]> {
   const { settings, environment } = options;
   const wanted = new Set([...settings.values()].flatMap((server) => [...server.secrets.values()]));
@@ -48,8 +50,8 @@ function verifyUrl(server: ServerSettings): void {
 }
 
 /**
- * SECURITY: everything that is named can be read by the server. What the kernel keeps for itself is refused whoever asks,
- * and so is what holds much more than a program.
+ * SECURITY: the server can read every file named here. Files of the kernel itself are always refused, and so are
+ * directories that contain much more than a program.
  */
 async function findFiles(server: ServerSettings, options: SourcesOptions): Promise<ServerSource["files"]> {
   const kernelHome = await realpath(options.kernelHome).catch(() => options.kernelHome);

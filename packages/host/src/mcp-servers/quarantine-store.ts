@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { isJsonObject, type JsonValue, parseJson } from "@narthex/contracts";
 import { ownField } from "@narthex/kernel";
 
-/** Quarantined tools of one server: the hash of the definition that was found, as hex, by the server's own tool name. */
+/** Quarantined tools of one server: the hash of the changed definition, as hex, by the server's own tool name. */
 export type QuarantinedTools = ReadonlyMap<string, string>;
 
 const FORMAT = 1;
 
 /**
- * The tools of a server that were found changed and have not been trusted since.
+ * Reads the tools of a server that changed and were not trusted since.
  *
- * SECURITY: fails closed. A list that cannot be read is "unreadable", and stands for every tool of the server.
+ * SECURITY: fails closed. "unreadable" means that all tools of the server are quarantined.
  */
 export function readQuarantine(directory: string, server: string): QuarantinedTools | "unreadable" {
   try {
@@ -49,7 +49,7 @@ export function writeQuarantine(directory: string, server: string, tools: Quaran
   }
 }
 
-/** INVARIANT: names of servers have no dot, so no server's pins lie under this name. */
+/** INVARIANT: server names contain no dot, so this file cannot collide with the pins of a server. */
 function fileOf(directory: string, server: string): string {
   return join(directory, `${server}.quarantine.json`);
 }

@@ -6,11 +6,11 @@ import { readQuarantine, writeQuarantine } from "./quarantine-store.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { serverToolName } from "./tool-name.ts";
 
-/** A tool that is not any more what was registered. */
+/** A tool whose definition differs from the registered one. */
 export interface ToolChange {
   readonly name: string;
   readonly version: string;
-  /** Of the definition that was found instead; empty if there is none. */
+  /** Hash of the new definition; empty if none exists. */
   readonly foundHash: Uint8Array;
 }
 
@@ -19,18 +19,18 @@ interface Expected {
   hashOf(definition: ToolDefinition): Uint8Array;
 }
 
-/** As `defineTool` has it: servers give their tools none. */
+/** The default of `defineTool`, because tools of servers have no version. */
 const TOOL_VERSION = "1.0.0";
 
 /**
- * Compares what servers list with what was pinned. A tool that changed stays quarantined, over restarts too, until a
- * person has looked at it and trusts it: a server may show its first face again.
+ * Compares the tools that servers list with the pinned ones. A changed tool stays quarantined, across restarts too,
+ * until a person reviews and trusts it, even if the server shows its original definition again.
  */
 export class Quarantine {
   readonly #directory: string;
   readonly #log: Logger | undefined;
   readonly #expected = new Map<string, Expected>();
-  /** By the names that the tools have here. */
+  /** By the names that the tools have in this kernel. */
   readonly #changed = new Map<string, ToolChange>();
   #report: ((change: ToolChange) => void) | undefined;
 
@@ -39,13 +39,13 @@ export class Quarantine {
     this.#log = log;
   }
 
-  /** From now on the server's tools are compared with these. Those found changed before are quarantined at once. */
+  /** Compares the tools of a server with these pins from now on. Tools that changed earlier are quarantined at once. */
   expect(pins: ServerPins, hashOf: Expected["hashOf"]): void {
     this.#expected.set(pins.server, { pins, hashOf });
     const kept = readQuarantine(this.#directory, pins.server);
     for (const pinned of pins.tools) {
       const found = kept === "unreadable" ? "" : kept.get(pinned.name);
-      // What was found is what is pinned: it was trusted while a kernel without the new pins went on running.
+      // The changed definition is the pinned one: it was trusted while another kernel still ran with the old pins.
       if (found === undefined || (found !== "" && found === toHex(hashOf(pinned)))) continue;
       this.#add(pins.server, pinned.name, fromHex(found) ?? new Uint8Array(0));
     }

@@ -5,8 +5,8 @@ import { toDisplayText } from "./display-text.ts";
 const MAX_MESSAGE = 2000;
 
 /**
- * What a call of a server's tool answers: the structured content if there is any, else all text in one, else the content
- * as it is. An error of the tool's is EXECUTION_FAILED with the server's own words.
+ * Converts the result of a tool call: the structured content if there is any, else all text joined, else the content as
+ * it is. Throws EXECUTION_FAILED with the server's message for an error of the tool.
  */
 export function readResult(result: JsonObject): JsonValue {
   const content = ownField(result, "content") ?? [];

@@ -6,7 +6,7 @@ import { SERVERS_SCHEMA } from "./servers-schema.ts";
 
 const BEARER_HEADER = "authorization";
 
-/** Reads `mcp_servers`. Problems are noted with the reading; then the answer is not to be used. */
+/** Reads `mcp_servers`. Problems are reported to `reading`; do not use the result then. */
 export function readServers(
   node: Parameters<typeof readShaped>[0],
   path: string,
@@ -16,7 +16,7 @@ export function readServers(
   return new Map(entriesOf(json).map(([name, server]) => [name, serverOf(name, server)]));
 }
 
-/** INVARIANT: the value keeps the schema. */
+/** INVARIANT: the value matches the schema. */
 function serverOf(name: string, json: JsonValue): ServerSettings {
   const server = asObject(json);
   const [url, secret] = [ownField(server, "url"), ownField(server, "secret")];

@@ -14,13 +14,16 @@ import type {
 
 export interface ShapeReadingContext {
   add(at: unknown, field: string, rule: string, message: () => string): void;
-  /** Where it is said what can stand there. */
+  /** Document that describes the allowed values. */
   readonly guide?: string;
 }
 
 type Node = ParsedNode | null | undefined;
 
-/** The value of a node that keeps a shape. What does not is noted, and never repeated: it may be a secret. */
+/**
+ * Returns the value of a node that matches a shape. Invalid values are reported but never quoted, because they may be
+ * secrets.
+ */
 export function readShaped(node: Node, shape: ShapedSchema, path: string, reading: ShapeReadingContext): JsonValue {
   if (shape.type === "array") return readList(node, shape, path, reading);
   if (shape.type !== "object") return readScalar(node, shape, path, reading);
@@ -103,7 +106,7 @@ function readScalar(
     return refuse(reading, node, path, "one_of", `must be one of ${shape.enum.join(", ")}`);
   }
   if (typeof value !== "string") return refuse(reading, node, path, "format", "must be text: put it in quotes");
-  // Counted as the schema counts them.
+  // Counts code points, as JSON Schema does.
   if (fits(value, shape.pattern) && Array.from(value).length <= shape.maxLength) return value;
   return refuse(
     reading,

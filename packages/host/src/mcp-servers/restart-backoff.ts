@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 
-/** Holds back the restarts of one server that keeps failing, whichever sessions ask for it. */
+/** Delays restarts of a server that keeps failing, across all sessions. */
 export class RestartBackoff {
   readonly #nowMs: () => number;
   #failures = 0;
@@ -11,7 +11,7 @@ export class RestartBackoff {
     this.#nowMs = nowMs;
   }
 
-  /** Throws EXECUTION_FAILED while it is too soon. */
+  /** Throws EXECUTION_FAILED until the delay has passed. */
   verifyElapsed(server: string): void {
     const leftMs = Math.ceil(this.#untilMs - this.#nowMs());
     if (leftMs <= 0) return;
@@ -21,7 +21,7 @@ export class RestartBackoff {
     );
   }
 
-  /** After the first one it may be started again at once: a call in between may well have been the reason. */
+  /** The first failure causes no delay, because the call may have been the reason. */
   noteFailure(): void {
     this.#failures++;
     if (this.#failures < 2) return;

@@ -11,26 +11,26 @@ import { changedFields, DEFINITION_FIELDS, type ToolDefinition } from "./tool-de
 import { serverToolName } from "./tool-name.ts";
 import { findUsable } from "./usable-tools.ts";
 
-/** How what a server lists now differs from what is pinned. */
+/** How the tools that a server lists now differ from the pinned ones. */
 export interface ServerReview {
   readonly server: string;
   readonly differences: readonly ToolDifference[];
-  /** Tools that were found changed earlier and not trusted since, as they are called here. */
+  /** Tools that changed earlier and were not trusted since, by their names in this kernel. */
   readonly quarantined: readonly string[];
-  /** What of its list cannot be used, and why. */
+  /** Listed tools that cannot be used, with the reasons. */
   readonly problems: readonly string[];
-  /** What will be pinned, exactly as it was shown, if somebody says yes. */
+  /** The pins if the user approves, exactly as shown. */
   readonly next: ServerPins;
-  /** Tools that stay quarantined then, by the server's own names. */
+  /** Tools that stay quarantined after an approval, by the server's own names. */
   readonly stillQuarantined: QuarantinedTools;
   readonly directory: string;
 }
 
 export interface ToolDifference {
-  /** As it is called here. */
+  /** Name of the tool in this kernel. */
   readonly tool: string;
   readonly change: "changed" | "gone" | "new";
-  /** Whole, as text or JSON. Empty where there is nothing. */
+  /** Complete values, as text or JSON. Empty for a missing value. */
   readonly fields: readonly { readonly field: string; readonly pinned: string; readonly found: string }[];
 }
 
@@ -39,7 +39,10 @@ export interface ReviewOptions extends SourcesOptions, ServerPorts {
   readonly taken: ReadonlySet<string>;
 }
 
-/** Starts a server once to see what it lists. `asked` is its name, or that of one of its tools. Throws TOOL_NOT_FOUND. */
+/**
+ * Starts a server once and compares its tools with the pinned ones. `asked` is the name of the server or of one of its
+ * tools. Throws TOOL_NOT_FOUND.
+ */
 export async function reviewServer(options: ReviewOptions, asked: string, signal: AbortSignal): Promise<ServerReview> {
   const { directory, taken } = options;
   const source = await findSource(options, asked);
@@ -65,7 +68,7 @@ export async function reviewServer(options: ReviewOptions, asked: string, signal
   };
 }
 
-/** INVARIANT: pinned first, so that whenever this is interrupted the quarantine holds. */
+/** INVARIANT: writes the pins first, so that an interruption at any point leaves the quarantine in place. */
 export async function trustReview({ directory, server, next, stillQuarantined }: ServerReview): Promise<void> {
   await writePins(directory, next);
   writeQuarantine(directory, server, stillQuarantined);

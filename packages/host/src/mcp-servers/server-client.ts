@@ -6,23 +6,23 @@ import { SERVER_LIMITS } from "./server-limits.ts";
 import { redactorsFor, type ServerSource } from "./server-source.ts";
 import { toDisplayText } from "./display-text.ts";
 
-/** With a handshake, the newest first. */
+/** Revisions with a handshake, newest first. */
 const REVISIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/** Without one: each request says what it needs. */
+/** Revision without a handshake: each request is self-contained. */
 const STATELESS_REVISION = "2026-07-28";
 const MAX_CURSOR = 4096;
 const MAX_MESSAGE = 1000;
 
 export interface ServerClient {
-  /** Every tool that the server lists, with no secret of its own in it. */
+  /** Lists every tool of the server, with the server's own secrets redacted. */
   listTools(signal: AbortSignal): Promise<Listing>;
-  /** Throws EXECUTION_FAILED with the server's own words if it refuses. */
+  /** Throws EXECUTION_FAILED with the server's message if it returns an error. */
   callTool(name: string, input: JsonObject, signal: AbortSignal): Promise<JsonObject>;
 }
 
 /**
- * Comes to terms with a server. The handshake goes first: servers without it refuse it, while many with it give up at
- * anything else.
+ * Negotiates the protocol with a server. Tries the handshake first: servers without one reject it with an error, while
+ * many servers with one exit at any other first request.
  */
 export async function openServerClient(
   connection: ServerConnection,

@@ -4,7 +4,7 @@ import { parseServerMessage, type ServerMessage } from "./server-message.ts";
 import type { ServerTransport } from "./server-transport.ts";
 import { toDisplayText } from "./display-text.ts";
 
-/** A server's answer: what was asked for, or why not. */
+/** Response of a server: a result or an error. */
 export type RpcResponse =
   | { readonly result: JsonObject }
   | { readonly refusal: { readonly code: number; readonly message: string } };
@@ -19,21 +19,21 @@ const METHOD_NOT_FOUND = -32_601;
 const MAX_SHOWN = 300;
 
 /**
- * JSON-RPC with one server, one request at a time.
+ * JSON-RPC connection with one server, one request at a time.
  *
- * SECURITY: a server may be anybody's. What it sends is counted and bounded; whatever is not the answer to the one open
- * request, or a plain notification, ends it. So it costs the call that was open, and no other.
+ * SECURITY: servers are untrusted. Their messages are counted and limited. Any message other than the response to the
+ * open request or a valid notification ends the server, so it harms only the open call.
  */
 export class ServerConnection {
   readonly #transport: ServerTransport;
   #awaited: PendingRequest | undefined;
   #fault: KernelError | undefined;
   #lastId = 0;
-  /** Since the last request. */
+  /** Number of messages since the last request. */
   #messageCount = 0;
   #byteCount = 0;
   #refused = 0;
-  /** The server said that its tools have changed, or could not have said so. */
+  /** The server reported that its tools changed, or cannot send such reports. */
   listHasChanged = false;
 
   constructor(transport: ServerTransport) {
@@ -53,12 +53,15 @@ export class ServerConnection {
     return this.#transport.notifiesListChanges;
   }
 
-  /** Why it can be asked nothing any more. */
+  /** Why the connection cannot be used any more. */
   get fault(): KernelError | undefined {
     return this.#fault;
   }
 
-  /** INVARIANT: one at a time. Giving up ends the server: what it would still do is nobody's any more. */
+  /**
+   * INVARIANT: one request at a time. Aborting ends the server, because nothing would account for what it does
+   * afterwards.
+   */
   async request(method: string, params: JsonObject, signal: AbortSignal): Promise<RpcResponse> {
     if (this.#fault !== undefined) throw this.#fault;
     if (this.#awaited !== undefined) throw new KernelError("INTERNAL", "a server is asked one thing at a time");
@@ -89,7 +92,7 @@ export class ServerConnection {
     this.#transport.setRevision(revision);
   }
 
-  /** Ends the server. What waits for an answer is told why. */
+  /** Ends the server and rejects the open request with the reason. */
   end(why: string): void {
     if (this.#fault !== undefined) return;
     this.#fault = new KernelError("EXECUTION_FAILED", `the MCP server was ended: ${why}${this.#lastWords()}`);
@@ -136,7 +139,10 @@ export class ServerConnection {
     else awaited.resolve({ refusal: { code: message.code, message: message.message } });
   }
 
-  /** SECURITY: no server has the kernel ask a person, or a model, on its behalf, or learns what there is on this host. */
+  /**
+   * SECURITY: a server cannot make the kernel ask a person or a model on its behalf, nor learn anything about this
+   * host.
+   */
   #answerRequest(id: string | number, method: string): void {
     if (method === "ping") return this.#send({ jsonrpc: "2.0", id, result: {} });
     if (++this.#refused > SERVER_LIMITS.refusedRequests) {

@@ -1,18 +1,18 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@narthex/contracts";
 import { ownField } from "@narthex/kernel";
 
-/** What one line of a server says. */
+/** A parsed line of a server's output. */
 export type ServerMessage =
   | { readonly kind: "result"; readonly id: JsonValue; readonly result: JsonObject }
   | { readonly kind: "error"; readonly id: JsonValue; readonly code: number; readonly message: string }
   | { readonly kind: "request"; readonly id: string | number; readonly method: string }
   | { readonly kind: "notification"; readonly method: string }
-  /** What a program prints besides: nothing follows from it. */
+  /** Other output of a program; ignored. */
   | { readonly kind: "noise" }
-  /** The server speaks another protocol than it says, or wants to be read in two ways. */
+  /** Invalid or ambiguous: the server violates the protocol. */
   | { readonly kind: "broken"; readonly why: string };
 
-/** Reads a line strictly: a key given twice, a number that does not survive or nesting without end is broken. */
+/** Parses a line strictly: duplicate keys, numbers that lose precision and excessive nesting are "broken". */
 export function parseServerMessage(line: Uint8Array): ServerMessage {
   const isObject = firstCharacter(line) === "{";
   let json: JsonValue;
@@ -47,7 +47,7 @@ function readMessage(json: JsonObject): ServerMessage {
   if (!isJsonObject(error ?? null)) return broken("an error that says nothing");
   const { code, message } = error as JsonObject;
   if (typeof code !== "number" || typeof message !== "string") return broken("an error that says nothing");
-  // It did not understand a line and cannot say which.
+  // An error without an id: the server could not parse a message.
   return id === undefined || id === null ? { kind: "noise" } : { kind: "error", id, code, message };
 }
 

@@ -8,10 +8,10 @@ import type { ServerPlace, ServerPorts, ServerSource } from "./server-source.ts"
 import { startServer } from "./start-server.ts";
 
 export interface ServerPoolOptions extends ServerPorts {
-  /** Monotonic. */
+  /** Monotonic clock. */
   readonly nowMs?: () => number;
   readonly idleMs?: number;
-  /** Told what a server lists, before anything is called. */
+  /** Called with each list of tools before any tool is called. */
   onListed(server: string, listing: Listing): void;
 }
 
@@ -29,11 +29,11 @@ interface PoolEntry {
 }
 
 /**
- * Servers at work. Each session has processes of its own: what one session tells a server reaches no other by it, and
- * so labels need not follow it there.
+ * Running servers. Each session has its own processes: a server cannot pass data from one session to another, so labels
+ * do not have to follow it there.
  *
- * A process that may write the workspace lives for one call. SECURITY: whatever appears among the protected paths while
- * it lives is its doing and is put back; between calls it could be a person's.
+ * A process with write access to the workspace is ended after one call. SECURITY: every change of protected paths
+ * during its life is attributed to it and restored; a change between calls could have been made by a person.
  */
 export class ServerPool {
   readonly #options: ServerPoolOptions;
@@ -46,7 +46,7 @@ export class ServerPool {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** Throws EXECUTION_FAILED with what went wrong with the server. */
+  /** Throws EXECUTION_FAILED with the reason if the server fails. */
   async call(source: ServerSource, call: ServerCall, signal: AbortSignal): Promise<JsonObject> {
     const place = this.#placeFor(source, call);
     place.waiting++;
@@ -135,7 +135,7 @@ export class ServerPool {
     return fresh;
   }
 
-  /** The one that rested longest goes. */
+  /** Ends the process that was idle for the longest time. */
   #makeRoom(): void {
     const [oldest] = [...this.#places]
       .filter(([, place]) => place.waiting === 0)

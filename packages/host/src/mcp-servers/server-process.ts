@@ -4,22 +4,22 @@ import type { Listing } from "./listing.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import type { StartedServer } from "./server-source.ts";
 
-/** One call, as a server is asked for it. */
+/** One call to a server. */
 export interface ProcessCall {
-  /** The server's own name for the tool. */
+  /** The server's own name of the tool. */
   readonly tool: string;
   readonly input: JsonObject;
   readonly witness?: EgressAccounting | undefined;
-  /** Throws if the tool is not what it was. */
+  /** Throws if the definition of the tool changed. */
   verify(): void;
 }
 
-/** One server at work for one session. */
+/** A running server of one session. */
 export class ServerProcess {
   readonly #started: StartedServer;
   readonly #onListed: (listing: Listing) => void;
 
-  /** `onListed` is told what the server lists, now and whenever it says that this has changed. It may throw. */
+  /** `onListed` is called with the current tools now, and again whenever the server reports a change. It may throw. */
   constructor(started: StartedServer, onListed: (listing: Listing) => void) {
     this.#started = started;
     this.#onListed = onListed;
@@ -30,7 +30,7 @@ export class ServerProcess {
     return this.#started.connection.fault === undefined;
   }
 
-  /** INVARIANT: one at a time. `verify` is asked once the list is known to be current, right before the call. */
+  /** INVARIANT: one call at a time. `verify` runs after the list was refreshed, right before the call. */
   async call({ tool, input, witness, verify }: ProcessCall, signal: AbortSignal): Promise<JsonObject> {
     const { connection, client, processor, beginCall, attributeTo } = this.#started;
     processor?.setCheck(undefined);
@@ -49,7 +49,7 @@ export class ServerProcess {
     }
   }
 
-  /** Throws UNDECLARED_EFFECT if it changed what is protected, which is as it was then. */
+  /** Throws UNDECLARED_EFFECT if the server changed protected paths, which are restored then. */
   async end(why: string): Promise<void> {
     const { connection, ended } = this.#started;
     connection.end(why);
@@ -62,10 +62,10 @@ export class ServerProcess {
     );
   }
 
-  /** SECURITY: between calls nobody pays for what it does. */
+  /** SECURITY: limits CPU time between calls, which no call accounts for. */
   async #rest(): Promise<void> {
     const { connection, processor } = this.#started;
-    // SECURITY: of one that cannot tell, the list is asked for before every further call.
+    // SECURITY: if the server cannot report changes, its tools are listed again before every further call.
     if (!connection.notifiesListChanges) connection.listHasChanged = true;
     if (connection.fault !== undefined || processor === undefined) return;
     const from = await processor.read();

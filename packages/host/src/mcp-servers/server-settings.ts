@@ -1,32 +1,32 @@
 import type { Effect, SafetyTier } from "@narthex/kernel";
 
-/** What the configuration says of one MCP server. */
+/** Configuration of one MCP server. */
 export interface ServerSettings {
   readonly name: string;
-  /** Where it is asked, if it does not run here. Then there is nothing of a program below. */
+  /** URL of a remote server; the program settings below are empty then. */
   readonly url?: string;
   readonly command: readonly string[];
   readonly environment: ReadonlyMap<string, string>;
-  /** Names of secrets, by the variable or the header in which the server finds them. */
+  /** Names of secrets by the environment variable or header that carries the value. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Files and directories of the host that are there too, read-only, under the same names. */
+  /** Files and directories of the host that the server sees read-only, at the same paths. */
   readonly files: readonly string[];
-  /** The most that any of its tools gets of a session's workspace. */
+  /** Maximum access of its tools to the workspace of a session. */
   readonly workspace: WorkspaceAccess;
-  /** What its tools count as. */
+  /** Profile of all its tools. */
   readonly defaultProfile: ToolProfile;
-  /** The same of single tools, by the names that the server has for them. */
+  /** Profiles of single tools, by the names that the server uses. */
   readonly tools: ReadonlyMap<string, ToolProfile>;
 }
 
 export type WorkspaceAccess = "none" | "read" | "write";
 
-/** What is left out is the most that there is. */
+/** Settings that are absent default to the most that is possible. */
 export interface ToolProfile {
   readonly tier?: SafetyTier;
   readonly effects?: readonly Effect[];
   readonly timeoutMs?: number;
 }
 
-/** By name. */
+/** Servers by name. */
 export type ServersSettings = ReadonlyMap<string, ServerSettings>;

@@ -15,32 +15,32 @@ import type { Listing } from "./listing.ts";
 import type { ServerConnection } from "./server-connection.ts";
 import type { ServerSettings, WorkspaceAccess } from "./server-settings.ts";
 
-/** What servers are started and reached by. */
+/** What is needed to start servers or to connect to them. */
 export interface ServerPorts {
   readonly programs: ProgramsDriver;
-  /** Without one, no server can be asked over HTTP. */
+  /** Without a gate, servers cannot be reached over HTTP. */
   readonly egress?: EgressGate | undefined;
   readonly logger?: Logger | undefined;
 }
 
-/** Everything that decides what runs as a server, or where one is asked. */
+/** Everything that decides which program runs as a server, or which URL is called. */
 export interface ServerSource {
   readonly settings: ServerSettings;
   readonly secrets: ResolvedSecrets;
-  /** Its files, under the names that the configuration has for them. */
+  /** Its files, by their paths in the configuration. */
   readonly files: readonly ProgramFile[];
-  /** What the server is told of this kernel. */
+  /** Version of this kernel that the server is told. */
   readonly version: string;
 }
 
-/** Where one process of a server works. */
+/** The session and workspace of one server process. */
 export interface ServerPlace {
   readonly sessionId: string;
   /** Absolute, real path. */
   readonly workspace: string;
   readonly access: WorkspaceAccess;
   readonly mayFork: boolean;
-  /** Of the call that is under way, for a server that is asked over HTTP. */
+  /** Accounting of the current call, for a remote server. */
   readonly witness?: EgressAccounting | undefined;
 }
 
@@ -48,16 +48,16 @@ export interface StartedServer {
   readonly connection: ServerConnection;
   readonly client: ServerClient;
   readonly listing: Listing;
-  /** Of one that runs here. */
+  /** Of a local server. */
   readonly processor?: LongRunningProgram["processor"];
   readonly beginCall?: LongRunningProgram["beginCall"];
-  /** Of one that is asked over HTTP: whose requests they are from now on; nobody's if undefined. */
+  /** Of a remote server: attributes further requests to a call, or to none if undefined. */
   readonly attributeTo?: (witness: EgressAccounting | undefined) => void;
-  /** Resolves when nothing of it runs any more, and protected paths are as they were. */
+  /** Resolves when all its processes have ended and protected paths are restored. */
   readonly ended: Promise<Pick<ProgramExit, "putBack">>;
 }
 
-/** SECURITY: a server whose secret could not be read does not run without it. */
+/** SECURITY: a server does not run without a secret that could not be read. */
 export function secretVariables({ settings, secrets }: ServerSource): Record<string, string> {
   return Object.fromEntries(
     [...settings.secrets].map(([variable, name]) => {
@@ -68,7 +68,9 @@ export function secretVariables({ settings, secrets }: ServerSource): Record<str
   );
 }
 
-/** SECURITY: a server can say its secret anywhere: in a result, in the description of a tool, in its last words. */
+/**
+ * SECURITY: a server may disclose its secret anywhere: in a result, in the description of a tool, in its error output.
+ */
 export function redactorsFor({ settings, secrets }: ServerSource): Redactor[] {
   return [...new Set(settings.secrets.values())].flatMap((name) => {
     const found = secrets.get(name);

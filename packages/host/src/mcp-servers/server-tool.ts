@@ -25,16 +25,16 @@ import type { ToolDefinition } from "./tool-definition.ts";
 import { serverToolName } from "./tool-name.ts";
 import { accessFor, capabilitiesFor, resolveToolProfile } from "./tool-profile.ts";
 
-/** What the tools of servers run by. */
+/** What tools of servers need to run. */
 export interface ServerTools {
   call(source: ServerSource, call: ServerCall, signal: AbortSignal): Promise<JsonObject>;
   /** Throws TOOL_QUARANTINED. */
   verify(name: string): void;
-  /** What lies in the workspace's root. */
+  /** Lists the entries of the workspace's root. */
   pathsIn(workspace: string): Promise<readonly string[]>;
 }
 
-/** A tool of a server, as it is pinned. */
+/** Creates a tool from its pinned definition. */
 export function createServerTool(source: ServerSource, definition: ToolDefinition, tools: ServerTools): Tool {
   const { settings } = source;
   const name = serverToolName(settings.name, definition.name);
@@ -90,7 +90,10 @@ async function run(
   return readResult(await tools.call(source, call, context.signal));
 }
 
-/** A server that was started with leave to write may have changed something before its tool was found changed. */
+/**
+ * If the server was started with write access, it may have changed files before the change of its tool was detected, so
+ * the error no longer claims that nothing changed.
+ */
 function verifyStarted(tools: ServerTools, name: string, access: WorkspaceAccess): void {
   try {
     tools.verify(name);
@@ -99,20 +102,20 @@ function verifyStarted(tools: ServerTools, name: string, access: WorkspaceAccess
   }
 }
 
-/** Between paths in a text. */
+/** Separators between paths in a text. */
 const BETWEEN_WORDS = /[\s'"`=:;,|&<>(){}[\]$]+/u;
 const MAX_WORDS = 10_000;
 
 /**
- * SECURITY: nobody can say what a server read. A secret file that lies in the workspace's root, or that the input names,
- * counts as read.
+ * SECURITY: it is unknown which files a server reads. Secret files in the root of the workspace, or named in the input,
+ * count as read.
  */
 async function noteSecrets(input: JsonValue, around: readonly string[], { files }: ToolContext): Promise<void> {
   const words = JSON.stringify(input).split(BETWEEN_WORDS).slice(0, MAX_WORDS);
   for (const path of [...around, ...words]) if (path !== "") files.noteReading(path);
 }
 
-/** The workspace is there as a whole, and whoever may start processes may start any. */
+/** The sandbox shows the whole workspace, and a server that may start processes may start any. */
 function requiredCapabilities(effects: readonly Effect[], { workspace }: ToolSession): Capability[] {
   return [
     ...(effects.includes("fs_read") ? [{ kind: "fs_read", prefixes: [workspace] } as const] : []),
@@ -126,7 +129,7 @@ function describe(server: string, { name, description }: ToolDefinition): string
   return `The tool ${toDisplayText(name, 80)} of the MCP server ${server}.`;
 }
 
-/** Approvals rest on the definition's hash: another command or place, other files or other hints are another tool. */
+/** Approvals are bound to the hash of the definition: with another command, URL, files or hints it is another tool. */
 function programHash(settings: ServerSettings, definition: ToolDefinition): string {
   const { name, url, command, environment, secrets, files, workspace } = settings;
   return toHex(

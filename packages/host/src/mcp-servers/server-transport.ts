@@ -1,31 +1,31 @@
 import type { JsonObject } from "@narthex/contracts";
 
-/** How messages go to a server and come back. */
+/** Sends messages to a server and receives its messages. */
 export interface ServerTransport {
-  /** Whether a server can say of itself that its tools have changed. */
+  /** Whether the server can send notifications about changed tools. */
   readonly notifiesListChanges: boolean;
-  /** To be called once, before anything is sent. */
+  /** Must be called once, before the first message is sent. */
   listen(events: TransportEvents): void;
   send(message: JsonObject): void;
-  /** The open request was answered: whatever else comes in answer to it is of no use. */
+  /** The open request was answered; further parts of its response are ignored. */
   completeRequest(): void;
-  /** The revision of the protocol that both keep to from now on. */
+  /** Sets the negotiated revision of the protocol. */
   setRevision(revision: string): void;
-  /** Nothing comes any more. `abandoned` is the request that nobody waits for. */
+  /** No further messages are sent. `abandoned` is the id of the request that is no longer awaited. */
   end(abandoned: number | undefined): void;
-  /** The end of what the server said beside its messages. */
+  /** The end of the server's error output. */
   stderrTail(): string;
 }
 
 export interface TransportEvents {
-  /** As they come, messages or not. */
+  /** Called for all received bytes, messages or not. */
   onBytes(count: number): void;
-  /** One message, as it was sent. */
+  /** Called with each message, unparsed. */
   onMessage(message: Uint8Array): void;
-  /** Whether this request still has no answer. */
+  /** Whether this request is still unanswered. */
   isPending(id: number): boolean;
-  /** Nothing more comes in answer to this request. */
+  /** The response to this request has ended. */
   onResponseEnd(id: number): void;
-  /** The server is gone, or cannot be understood. */
+  /** The server has ended, or violated the protocol. */
   onEnd(why: string): void;
 }

@@ -2,7 +2,7 @@ import { MAX_TIMEOUT_MS } from "@narthex/contracts";
 import type { SafetyTier } from "@narthex/kernel";
 import { SECRET_NAME_PATTERN } from "../secrets/secret-source.ts";
 
-/** As much of JSON Schema as settings that nest need. */
+/** The part of JSON Schema that nested settings need. */
 export type ShapedSchema = ObjectShape | ConditionalShape | MapShape | ListShape | TextShape | EnumShape | NumberShape;
 
 export interface ObjectShape {
@@ -12,7 +12,7 @@ export interface ObjectShape {
   readonly properties: { readonly [key: string]: ShapedSchema };
 }
 
-/** One record if a key is there, another one if it is not. */
+/** One object if a key is present, another one if it is absent. */
 export interface ConditionalShape {
   readonly type: "object";
   readonly if: { readonly required: readonly [string] };
@@ -20,7 +20,7 @@ export interface ConditionalShape {
   readonly else: ObjectShape;
 }
 
-/** Keys are names that people choose. */
+/** Keys are names that users choose. */
 export interface MapShape {
   readonly type: "object";
   readonly propertyNames: { readonly pattern: string; readonly not?: { readonly pattern: string } };
@@ -52,25 +52,28 @@ export interface NumberShape {
   readonly maximum: number;
 }
 
-/** INVARIANT: without `_`, so that the first `__` in a tool's name ends its server's. */
+/** INVARIANT: without `_`, so that the first `__` in a tool's name ends the name of its server. */
 const SERVER_NAME_PATTERN = "^[a-z][a-z0-9]{0,31}$";
 
-/** What its tools can be said to do: a program has no network here, and its files are the workspace's. */
+/**
+ * Effects that tools of a local server can declare. A program has no network here, and its files are those of the
+ * workspace.
+ */
 const PROGRAM_EFFECTS = ["net_read", "net_write", "fs_read", "fs_write", "process_spawn"] as const;
-/** Whoever is asked over the network has one of these. */
+/** Every tool of a remote server has at least one of these effects. */
 const REMOTE_EFFECTS = ["net_read", "net_write"] as const;
 
 const TIERS: readonly SafetyTier[] = ["read_only", "side_effecting", "privileged"];
 const WORD: TextShape = { type: "string", pattern: "^[^\u0000]+$", maxLength: 4096 };
 const VARIABLE = {
   pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$",
-  // What the sandbox sets itself, and what would change how a program is loaded.
+  // Variables that the sandbox sets, and variables that would change how a program is loaded.
   not: {
     pattern:
       "^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|LANG|TZ|TERM|LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|LOCPATH|NLSPATH|GETCONF_DIR|OPENSSL_.*|NARTHEX_.*|NODE_OPTIONS|BASH_ENV)$",
   },
 };
-/** A part of a path: anything but `.` and `..`. */
+/** One segment of a path: anything but `.` and `..`. */
 const PART = "(?:[^/.\u0000][^/\u0000]*|\\.[^/.\u0000][^/\u0000]*|\\.\\.[^/\u0000]+)";
 
 function profileProperties(effects: ListShape): ObjectShape["properties"] {
@@ -81,7 +84,7 @@ function profileProperties(effects: ListShape): ObjectShape["properties"] {
   };
 }
 
-/** The same for all tools, and for single ones by their names. */
+/** Profile settings for all tools, and for single tools by name. */
 function allProfileProperties(effects: ListShape): ObjectShape["properties"] {
   return {
     ...profileProperties(effects),
@@ -96,7 +99,7 @@ function allProfileProperties(effects: ListShape): ObjectShape["properties"] {
 
 const SECRET: TextShape = { type: "string", pattern: SECRET_NAME_PATTERN, maxLength: 64 };
 
-/** One that runs here. */
+/** A local server. */
 const PROGRAM: ObjectShape = {
   type: "object",
   additionalProperties: false,
@@ -125,7 +128,7 @@ const PROGRAM: ObjectShape = {
   },
 };
 
-/** One that is asked over HTTP. */
+/** A remote server, called over HTTP. */
 const REMOTE: ObjectShape = {
   type: "object",
   additionalProperties: false,

@@ -16,7 +16,7 @@ import {
 } from "./server-source.ts";
 import { StreamTransport } from "./stream-transport.ts";
 
-/** Starts a server, or reaches one that runs elsewhere, and asks it for its tools. */
+/** Starts a local server, or connects to a remote one, and lists its tools. */
 export function startServer(
   ports: ServerPorts,
   source: ServerSource,
@@ -30,10 +30,10 @@ export function startServer(
 }
 
 /**
- * Starts a server in a sandbox of its own and asks it for its tools.
+ * Starts a server in its own sandbox and lists its tools.
  *
- * SECURITY: its environment is made from nothing, it has no network, and it starts in `/`, not in the workspace:
- * interpreters load code from where they are started, and what lies in a workspace may be an agent's.
+ * SECURITY: its environment is built from scratch, it has no network, and its working directory is `/`, not the
+ * workspace: interpreters load code from the working directory, and files in a workspace may be written by an agent.
  */
 async function startProgram(
   programs: ProgramsDriver,
@@ -43,12 +43,13 @@ async function startProgram(
 ): Promise<StartedServer> {
   verifyFilesOutsideWorkspace(source, place.workspace);
   const timed = AbortSignal.any([signal, AbortSignal.timeout(SERVER_LIMITS.startMs)]);
-  // Its own life: it goes on when the call that started it has ended. Only its start can be given up.
+  // Its lifetime does not end with the call that started it. Only the start can be cancelled.
   const life = new AbortController();
   const giveUp = (): void => life.abort(timed.reason);
   timed.addEventListener("abort", giveUp, { once: true });
   try {
-    // What is to be guarded in the workspace has changed.
+    // Called when the set of protected paths in the workspace changed and another program is waiting to start with the
+    // new one.
     const onAsked = (): void => life.abort();
     const started = await programs.start({ ...place, keepsProtected: true }, programOf(source), life.signal, {
       onAsked,
@@ -77,7 +78,7 @@ function programOf(source: ServerSource): SandboxedProgram {
   };
 }
 
-/** SECURITY: what lies in a workspace may have been written by the agent whose calls the server would then run. */
+/** SECURITY: files in a workspace may be written by the agent whose calls the server would then run. */
 function verifyFilesOutsideWorkspace({ settings, files }: ServerSource, workspace: string): void {
   const [program = ""] = settings.command;
   const overlaps = files

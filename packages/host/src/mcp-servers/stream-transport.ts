@@ -5,14 +5,14 @@ import { LineReader } from "./line-reader.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import type { ServerTransport, TransportEvents } from "./server-transport.ts";
 
-/** What a transport needs of a program that runs. */
+/** What a transport needs from a running program. */
 export interface ServerStreams extends Pick<RunningProgram, "write" | "kill"> {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly ended: Promise<{ readonly exitCode: number | undefined }>;
 }
 
-/** Messages as lines on the standard streams of a program. */
+/** Sends messages as lines over stdin and stdout of a program. */
 export class StreamTransport implements ServerTransport {
   readonly notifiesListChanges = true;
   readonly #streams: ServerStreams;
@@ -50,11 +50,11 @@ export class StreamTransport implements ServerTransport {
   }
 
   completeRequest(): void {
-    // What comes besides is counted, whenever it comes.
+    // Nothing to do: later output is counted at any time.
   }
 
   setRevision(): void {
-    // Lines are lines in every revision.
+    // Nothing to do: lines are the same in every revision.
   }
 
   end(): void {

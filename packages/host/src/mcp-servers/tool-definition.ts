@@ -3,15 +3,15 @@ import { ownField } from "@narthex/kernel";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import { toDisplayText } from "./display-text.ts";
 
-/** All that a server says of one tool and that somebody could rest a decision on. */
+/** Everything that a server reports about a tool and that may affect a decision. */
 export interface ToolDefinition {
-  /** The server's own name for it. */
+  /** The server's own name of the tool. */
   readonly name: string;
   readonly title: string | null;
   readonly description: string | null;
   readonly input_schema: JsonObject;
   readonly output_schema: JsonObject | null;
-  /** Hints. They are kept so that a change of them shows; nothing is believed for them. */
+  /** Hints. Stored so that changes are detected; they are never trusted. */
   readonly annotations: JsonObject | null;
 }
 
@@ -26,7 +26,7 @@ export const DEFINITION_FIELDS = [
 
 const MAX_NAME = 128;
 
-/** One entry of a server's list, or why it cannot be one. */
+/** Parses one entry of a server's list, or returns why it is invalid. */
 export function parseDefinition(json: JsonValue): ToolDefinition | { readonly problem: string } {
   if (!isJsonObject(json)) return { problem: "an entry of its list is no object" };
   const name = ownField(json, "name");
@@ -48,12 +48,12 @@ export function parseDefinition(json: JsonValue): ToolDefinition | { readonly pr
   return definition;
 }
 
-/** The same from the form in which it is kept; undefined if it is none. */
+/** Decodes the stored form of a definition; undefined if it is invalid. */
 export function decodeDefinition(json: JsonValue): ToolDefinition | undefined {
   return isJsonObject(json) ? definitionFrom(json, "input_schema", "output_schema") : undefined;
 }
 
-/** The fields in which two definitions differ. */
+/** Returns the fields in which two definitions differ. */
 export function changedFields(one: ToolDefinition, other: ToolDefinition): readonly (keyof ToolDefinition)[] {
   return DEFINITION_FIELDS.filter((field) => canonicalJson(one[field]) !== canonicalJson(other[field]));
 }

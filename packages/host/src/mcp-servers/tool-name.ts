@@ -5,8 +5,8 @@ const HASH_LENGTH = 8;
 const FITS = /^[a-z0-9_]+$/;
 
 /**
- * What a server's tool is called here: `server__tool`. What does not fit a tool's name becomes `_`; what is too long is
- * cut and ends with a hash of the whole. Two tools of one server can come to one name: then neither can be had.
+ * Name of a server's tool in this kernel: `server__tool`. Invalid characters become `_`; a long name is truncated and
+ * ends with a hash of the complete name. If two tools of a server get the same name, neither can be used.
  */
 export function serverToolName(server: string, tool: string): string {
   const prefix = `${server}__`;

@@ -2,7 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import type { Capability, Effect, SafetyTier } from "@narthex/kernel";
 import type { ServerSettings, ToolProfile, WorkspaceAccess } from "./server-settings.ts";
 
-/** What one tool of a server counts as. */
+/** Tier, effects and timeout of one tool of a server. */
 export interface ResolvedToolProfile {
   readonly tier: SafetyTier;
   readonly effects: readonly Effect[];
@@ -14,12 +14,12 @@ const WORKSPACE_EFFECTS: Readonly<Record<WorkspaceAccess, readonly Effect[]>> = 
   read: ["fs_read"],
   write: ["fs_read", "fs_write"],
 };
-/** Change or send something. */
+/** Effects that change or send something. */
 const WRITES: ReadonlySet<Effect> = new Set<Effect>(["net_write", "fs_write"]);
 
 /**
- * SPEC: docs/guides/mcp-servers.md. The most that there is, unless the configuration says less. What the server says of
- * itself is not asked for.
+ * SPEC: docs/guides/mcp-servers.md. The most that is possible, unless the configuration restricts it. Claims of the
+ * server itself are ignored.
  */
 export function resolveToolProfile(
   { defaultProfile, tools, workspace }: ServerSettings,
@@ -33,13 +33,13 @@ export function resolveToolProfile(
   };
 }
 
-/** What a process gets for a call with these effects: nothing that is not declared. */
+/** Workspace access of a process for a call with these effects; undeclared effects give none. */
 export function accessFor(effects: readonly Effect[]): WorkspaceAccess {
   if (effects.includes("fs_write")) return "write";
   return effects.includes("fs_read") ? "read" : "none";
 }
 
-/** The right to the server itself comes first, whatever its tools do. */
+/** The capability for the server itself comes first, whatever its tools do. */
 export function capabilitiesFor(server: string, effects: readonly Effect[]): Capability[] {
   return [
     { kind: "mcp", names: [server] },
@@ -49,7 +49,7 @@ export function capabilitiesFor(server: string, effects: readonly Effect[]): Cap
   ];
 }
 
-/** Throws CONFIG_INVALID where what the configuration says contradicts itself. */
+/** Throws CONFIG_INVALID for contradictory settings. */
 export function verifyToolProfiles(settings: ServerSettings): void {
   for (const tool of ["", ...settings.tools.keys()]) {
     const { tier, effects } = resolveToolProfile(settings, tool);

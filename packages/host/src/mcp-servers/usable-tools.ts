@@ -5,13 +5,13 @@ import type { ToolDefinition } from "./tool-definition.ts";
 export interface UsableTools {
   readonly tools: readonly Tool[];
   readonly definitions: readonly ToolDefinition[];
-  /** What was left out, and why. */
+  /** Tools that were left out, with the reasons. */
   readonly problems: readonly string[];
 }
 
 /**
- * Those of a server's tools that can be registered: sound declarations without hidden text, with names that no other
- * tool has. Two tools that come to one name are both left out.
+ * Selects the tools of a server that can be registered: valid declarations without hidden text and with unique names.
+ * Two tools that get the same name are both left out.
  */
 export function findUsable(
   definitions: readonly ToolDefinition[],
@@ -33,7 +33,7 @@ export function findUsable(
   return { tools: kept.map(({ tool }) => tool), definitions: kept.map(({ definition }) => definition), problems };
 }
 
-/** SECURITY: what the registry or the policy cannot take would keep the whole kernel from starting. */
+/** SECURITY: a tool that the registry or the policy rejects would prevent the whole kernel from starting. */
 function problemOf(tool: Tool): string | undefined {
   try {
     checkDeclaration(tool);

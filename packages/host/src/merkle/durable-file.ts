@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { syncDirectory } from "../system/sync-directory.ts";
 
 /**
- * Puts a file in its place, whole and durable, with its owner's rights only; whoever reads meanwhile sees the old one.
- * For whoever holds the home: the draft has a name of its own, which the next one takes over.
+ * Replaces a file atomically and durably, readable by its owner only; concurrent readers see the old content. Only the
+ * holder of the home may call it: the draft has a fixed name, which the next write reuses.
  */
 export async function writeDurableFile(path: string, text: string, draft: string): Promise<void> {
   await rm(draft, { force: true });

@@ -5,7 +5,7 @@ import { openPrivateDirectory } from "../system/private-directory.ts";
 import { storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 import { writeDurableFile } from "./durable-file.ts";
 
-/** The files of a log that are told to others. SPEC: docs/formats/log.md, "Files". */
+/** The files of a Merkle tree that are published. SPEC: docs/formats/log.md, "Files". */
 export function createMerklePublication(directory: string): MerklePublication {
   const keys = join(directory, "keys");
   const drafts = join(directory, "tmp");

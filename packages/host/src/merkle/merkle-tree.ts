@@ -3,7 +3,7 @@ import type { MerkleTree } from "@narthex/kernel";
 import type { Reader } from "../store/reader.ts";
 import type { TreeResult } from "./tree-methods.ts";
 
-/** The tree over the records that a reader reads. */
+/** The Merkle tree over the records of a reader. */
 export function createMerkleTree(reader: Reader): MerkleTree {
   return {
     grow: async (from, size) => valueOf(await reader.ask("growTree", from, size)),

@@ -10,7 +10,7 @@ import { storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 import { writeDurableFile } from "./durable-file.ts";
 
 const OTHERS = 0o077;
-/** Of a PEM file with one Ed25519 key, several times. */
+/** Several times the size of a PEM file with one Ed25519 key. */
 const MAX_KEY_BYTES = 4096;
 /** SubjectPublicKeyInfo puts this before the 32 bytes of an Ed25519 key. */
 const SPKI_PREFIX_BYTES = 12;
@@ -36,7 +36,7 @@ export function openSigningKeys(directory: string): SigningKeys {
       const found = await readKey(current);
       if (publicKey === undefined) return found ?? makeKey(current);
       if (found !== undefined && equalBytes(found.publicKey, publicKey)) {
-        // Left by a rotation that did not come to its announcement: nobody has heard of it.
+        // Left by a rotation that ended before the key was announced, so it was never used.
         await rm(next, { force: true });
         return found;
       }
@@ -50,7 +50,7 @@ export function openSigningKeys(directory: string): SigningKeys {
     },
     prepareNext: () => makeKey(next),
     async prepareAfterLoss() {
-      // Kept: it may be the key after all, on a disk that fails.
+      // Kept in case it is the right key after all, on a failing disk.
       await rename(current, lost).catch((cause: unknown) => {
         if (systemErrorCode(cause) !== "ENOENT")
           throw storeUnavailable("what is left of the key cannot be moved", cause);
@@ -60,7 +60,7 @@ export function openSigningKeys(directory: string): SigningKeys {
   };
 }
 
-/** SECURITY: looked at and read through one descriptor, so that nobody can swap the file in between. */
+/** SECURITY: checks and reads the file through one descriptor, so that it cannot be swapped in between. */
 async function readKey(path: string): Promise<Signer | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((cause: unknown) => {
     if (systemErrorCode(cause) === "ENOENT") return undefined;
@@ -88,7 +88,7 @@ function parseKey(pem: string, path: string): KeyObject {
   try {
     key = createPrivateKey(pem);
   } catch {
-    // Without the cause: it might quote the key.
+    // Without the cause, which might quote the key.
     throw unusable(path, "is damaged");
   }
   if (key.asymmetricKeyType !== "ed25519") throw unusable(path, "is no Ed25519 key");

@@ -4,15 +4,17 @@ import { type Tile, TILE_WIDTH, type TileAddress, tilePath } from "@narthex/kern
 import { TreeContradiction } from "./tree-contradiction.ts";
 import { removeOwnTree } from "../system/remove-own-tree.ts";
 
-/** Runs in the store's reading thread, where waiting for the disk delays nobody: hence the synchronous calls. */
+/**
+ * Runs in the reading thread of the store, where waiting for the disk delays nothing else; hence the synchronous calls.
+ */
 
 const HASH_BYTES = 32;
 
-/** The tiles of a log on the disk. SPEC: docs/formats/log.md, "Files". */
+/** The tiles of a Merkle tree on disk. SPEC: docs/formats/log.md, "Files". */
 export class TileFiles {
   readonly #tiles: string;
   readonly #drafts: string;
-  /** Directories in which names are not durable yet. */
+  /** Directories with names that are not durable yet. */
   readonly #touched = new Set<string>();
   readonly #full: TileAddress[] = [];
 
@@ -21,14 +23,14 @@ export class TileFiles {
     this.#drafts = join(directory, "tmp");
   }
 
-  /** Undefined if it is not there. Of a tile that is full by now, the part that is asked for. */
+  /** Reads a tile; undefined if it does not exist. If the tile is full by now, returns the requested part of it. */
   read(place: TileAddress): Uint8Array | undefined {
     const exact = this.#readFile(place);
     if (exact !== undefined || place.width === TILE_WIDTH) return exact;
     return this.#readFile({ ...place, width: TILE_WIDTH })?.subarray(0, place.width * HASH_BYTES);
   }
 
-  /** Its bytes are durable when this returns, its name after `sync`. INVARIANT: a tile is never overwritten. */
+  /** Writes a tile. Its bytes are durable on return, its name after `sync`. INVARIANT: a tile is never overwritten. */
   write(tile: Tile): void {
     const found = this.#readFile(tile);
     if (found === undefined) this.#writeFile(tile);
@@ -36,7 +38,7 @@ export class TileFiles {
     if (tile.width === TILE_WIDTH) this.#full.push(tile);
   }
 
-  /** Makes everything that was written durable, and removes the parts of tiles that are full now. */
+  /** Makes all writes durable, and removes partial tiles that are full now. */
   sync(): void {
     for (const directory of this.#touched) syncDirectory(directory);
     this.#touched.clear();
@@ -45,7 +47,7 @@ export class TileFiles {
     }
   }
 
-  /** Removes what a kernel that was killed while it wrote has left. */
+  /** Removes drafts of a kernel that was killed while it wrote. */
   removeDrafts(): void {
     removeOwnTree(this.#drafts);
   }
@@ -88,7 +90,7 @@ export class TileFiles {
 
   #makeDirectory(path: string): void {
     const first = mkdirSync(path, { recursive: true, mode: 0o700 });
-    // Every directory that is new is a name in the one above it.
+    // Each new directory is a new name in its parent.
     for (let made = path; first !== undefined && made.startsWith(first); made = dirname(made)) {
       this.#touched.add(dirname(made));
     }

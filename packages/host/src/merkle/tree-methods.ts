@@ -4,25 +4,25 @@ import { GrowingTree, proveConsistency, proveInclusion, type TileAddress, type T
 import { TreeContradiction } from "./tree-contradiction.ts";
 import { TileFiles } from "./tile-files.ts";
 
-/** What is asked of the log's tree, in the thread that reads records. */
+/** Operations on the Merkle tree, in the thread that reads records. */
 export interface TreeMethods {
   growTree(from: TreeHead | undefined, size: number): Promise<TreeResult<TreeHead>>;
   inclusionPath(index: number, size: number): Promise<TreeResult<Uint8Array[]>>;
   consistencyPath(from: number, to: number): Promise<TreeResult<Uint8Array[]>>;
 }
 
-/** A contradiction is an answer: it has to reach whoever asked with all its words. */
+/** A contradiction is returned as a value, so that its message reaches the caller unchanged. */
 export type TreeResult<T> = { readonly value: T } | { readonly contradiction: string };
 
-/** Records taken in one go before others get a turn. */
+/** Records processed before the event loop gets a turn. */
 const SLICE_RECORDS = 512;
 
-/** Thrown where the records have to be asked. */
+/** Thrown if a tile must be rebuilt from the records. */
 class MissingTile extends Error {}
 
 export function createTreeMethods(directory: string, records: () => DatabaseSync): TreeMethods {
   const files = new TileFiles(directory);
-  /** As it was left, if nothing went wrong. */
+  /** State after the last successful operation. */
   let held: { readonly tree: GrowingTree; readonly head: TreeHead } | undefined;
   let statement: ReturnType<DatabaseSync["prepare"]> | undefined;
 
@@ -46,7 +46,7 @@ export function createTreeMethods(directory: string, records: () => DatabaseSync
     }
   }
 
-  /** All over again from the records. What is there is compared, what is missing is written. */
+  /** Rebuilds the tree from all records. Existing tiles are compared, missing ones written. */
   async function rebuild(size: number): Promise<GrowingTree> {
     const tree = newTree();
     await addRecords(tree, size);

@@ -2,8 +2,8 @@ import { KernelError } from "@narthex/contracts";
 import type { EgressClient, EgressGate, EgressGrant } from "@narthex/kernel";
 
 /**
- * A gate that is loaded with the first request: most programs that open a kernel send none, and an HTTP client is a third
- * of what they would load.
+ * A gate that is loaded at the first request: most programs that open a kernel send none, and the HTTP client is a
+ * third of the code they would load.
  */
 export function createLazyGate(load: () => Promise<EgressGate>): EgressGate {
   let loading: Promise<EgressGate> | undefined;
@@ -30,13 +30,13 @@ function openLazyClient(pass: EgressGrant, gate: () => Promise<EgressGate>): Egr
     async request(request, signal) {
       if (exit === undefined) {
         const loaded = await gate();
-        // INVARIANT: nothing leaves for a call that ended meanwhile.
+        // INVARIANT: no request is sent for a call that ended in the meantime.
         if (isClosed) throw new KernelError("CANCELLED", "the call has ended");
         exit ??= loaded.open(pass);
       }
       return await exit.request(request, signal);
     },
-    // Not awaited before: what still runs is told of at once.
+    // Does not wait for the gate to load first, so that open requests are reported at once.
     close() {
       isClosed = true;
       return exit?.close() ?? Promise.resolve();

@@ -6,13 +6,15 @@ import { createServerLookUp } from "../egress/resolve-host.ts";
 
 export interface LoadGateOptions {
   readonly secrets: EgressSecrets;
-  /** Servers that are asked instead of the system's resolver; none is the system's. */
+  /** DNS servers to use; if empty, the system's resolver is used. */
   readonly dns: readonly string[];
-  /** Certificates that are trusted besides, in PEM. */
+  /** Additional trusted CA certificates, in PEM. */
   readonly authorities: readonly string[];
 }
 
-/** Not to be imported by what is loaded at every start: it brings an HTTP client. */
+/**
+ * Loads the egress gate. Modules that are loaded at every start must not import it, because it loads an HTTP client.
+ */
 export function loadGate({ secrets, dns, authorities }: LoadGateOptions): EgressGate {
   return createEgressGate({
     secrets,

@@ -6,9 +6,9 @@ const NAME_PATTERN = "^[a-z][a-z0-9_-]{0,63}$";
 const PORT = "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
 const BYTE = "(?:0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])";
 const LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";
-/** Of IPv6; read more closely afterwards. */
+/** An IPv6 address; validated further when it is parsed. */
 const BRACKETED = "\\[[0-9a-f:]{2,39}\\]";
-/** A host, `*.` and a host, or an address, with or without a port; read more closely afterwards. */
+/** A host, `*.` and a host, or an address, with or without a port; validated further when it is parsed. */
 const PLACE: TextShape = {
   type: "string",
   pattern: `^(?:(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*|${BRACKETED})(?::${PORT})?$`,

@@ -1,19 +1,19 @@
 import type { HostPattern } from "@narthex/kernel";
 
-/** How requests leave this machine. */
+/** Settings for requests that leave this machine. */
 export interface NetworkSettings {
-  /** Of sessions that are opened without rights of their own. */
+  /** Hosts of sessions that are opened without their own capabilities. */
   readonly hosts: readonly HostPattern[];
-  /** Asked instead of the system's resolver; none is the system's. */
+  /** DNS servers to use; if empty, the system's resolver is used. */
   readonly dns: readonly string[];
-  /** Files of certificates that are trusted besides. */
+  /** Files with additional trusted CA certificates. */
   readonly authorities: readonly string[];
   /** Where each secret may be sent, by its name. */
   readonly secrets: ReadonlyMap<string, readonly HostPattern[]>;
   readonly credentials: readonly GitCredential[];
 }
 
-/** What git shows a host, without holding it. */
+/** A credential that the gate sends to a host for git, which never holds it. */
 export interface GitCredential {
   readonly hosts: readonly HostPattern[];
   readonly secret: string;
@@ -37,7 +37,7 @@ export interface InferenceSettings {
   readonly maxTokensField: "max_tokens" | "max_completion_tokens" | undefined;
 }
 
-/** In cost units for a million tokens. */
+/** In cost units per million tokens. */
 export interface Prices {
   readonly input: number;
   readonly output: number;

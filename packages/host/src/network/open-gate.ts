@@ -17,28 +17,31 @@ import type { NetworkSettings } from "./network-settings.ts";
 export interface OpenGateOptions {
   readonly settings: NetworkSettings;
   readonly sources: SecretSources;
-  /** Who is shown a key, and where. */
+  /** Providers with their URL and the secret that is sent there. */
   readonly providers: readonly { readonly url: string; readonly secret: string | undefined }[];
   readonly environment: NodeJS.ProcessEnv;
 }
 
 export interface OpenedGate {
   readonly gate: EgressGate;
-  /** By tool. */
+  /** Credentials by tool. */
   readonly credentials: ReadonlyMap<string, readonly EgressCredential[]>;
-  /** Of every secret that is configured: whatever is stored, and whatever any tool returns, is searched for them. */
+  /**
+   * Redactors of all configured secrets: everything that is stored, and the results of all tools, are searched for
+   * them.
+   */
   readonly redactors: readonly Redactor[];
   readonly secretNames: ReadonlySet<string>;
 }
 
-/** Makes the gate as the configuration wants it, with the secrets that may leave by it. */
+/** Opens the gate according to the configuration, with the secrets that may be sent through it. */
 export async function openGate({ settings, sources, providers, environment }: OpenGateOptions): Promise<OpenedGate> {
   const hosts = hostsOf(settings, providers);
   const missing = [...hosts.keys()].find((name) => !sources.has(name));
   if (missing !== undefined) {
     throw new KernelError("CONFIG_INVALID", `the secret \`${missing}\` is named, and \`secrets\` does not have it`);
   }
-  // SECURITY: whatever is named as a secret is hidden, whether or not it may leave by the gate.
+  // SECURITY: every configured secret is redacted, whether or not it may be sent through the gate.
   const found = await readSecrets({ sources, environment });
   const secrets: EgressSecrets = new Map(
     [...hosts].map(([name, where]) => {
@@ -62,7 +65,10 @@ export async function openGate({ settings, sources, providers, environment }: Op
   };
 }
 
-/** A secret goes where it is said that it may, where git shows it, and to the provider whose key it is. */
+/**
+ * A secret may be sent to the hosts configured for it, to the hosts of git credentials that use it, and to the provider
+ * whose key it is.
+ */
 function hostsOf(
   { secrets, credentials }: NetworkSettings,
   providers: OpenGateOptions["providers"],

@@ -11,7 +11,7 @@ type Node = YAMLMap.Parsed;
 const DEFAULT_USER = "x-access-token";
 const GUIDE = "docs/guides/network.md";
 
-/** Reads `network`. Problems are noted with the reading; then the answer is not to be used. */
+/** Reads `network`. Problems are reported to `reading`; do not use the result then. */
 export function readNetwork(node: Node, path: string, reading: ShapeReadingContext): NetworkSettings {
   const json = asObject(readShaped(node, NETWORK_SCHEMA, path, { ...reading, guide: GUIDE }));
   const place = (text: JsonValue, ...keys: Key[]): HostPattern =>
@@ -76,7 +76,7 @@ function pricesOf({ input_price: input, output_price: output }: JsonObject, othe
 
 type Key = string | number;
 
-/** Where a problem is, in the file and by its keys. */
+/** Position of a problem in the file, and its path of keys. */
 interface SettingLocation {
   readonly at: unknown;
   readonly path: string;
@@ -87,11 +87,11 @@ function locateSetting(node: Node, path: string, keys: readonly Key[]): SettingL
   return { at: node.getIn(keys, true) ?? node, path: `${path}${own}` };
 }
 
-/** `host`, `*.host`, `[address]`, each with or without a port. */
+/** Parses `host`, `*.host` or `[address]`, each with or without a port. */
 function parseHost(value: JsonValue, { at, path }: SettingLocation, reading: ShapeReadingContext): HostPattern {
   const text = asText(value);
   const [, bracketed, spelled = "", port] = /^(?:\[(.*)\]|(.*?))(?::(\d+))?$/.exec(text) ?? [];
-  // Only an address of IPv6 stands in brackets.
+  // Only IPv6 addresses are written in brackets.
   const host = bracketed === undefined || bracketed.includes(":") ? canonicalHost(bracketed ?? spelled) : undefined;
   if (text !== "" && host === undefined) {
     reading.add(at, path, "format", () => `${quote(path, 200)} names a host that is none`);

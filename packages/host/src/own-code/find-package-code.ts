@@ -3,9 +3,9 @@ import { basename, dirname, join } from "node:path";
 
 /** The files that Node would load for a package. */
 export interface PackageCode {
-  /** Real paths of its directory and of the directories of every package that it depends on. */
+  /** Real paths of its directory and of the directories of all packages that it depends on. */
   readonly directories: readonly string[];
-  /** Where Node looks for these packages first, and finds nothing: a package that is put there would be loaded instead. */
+  /** Paths that Node searches earlier and where nothing exists: a package created there would be loaded instead. */
   readonly vacant: readonly string[];
 }
 
@@ -14,9 +14,9 @@ const MAX_NAMES = 1000;
 const MAX_MANIFEST_BYTES = 1024 * 1024;
 
 /**
- * Follows the dependencies of a package as Node finds them: in its own `node_modules`, or in that of a directory above.
- * Links are resolved, so that it makes no difference whether npm hoisted a package, pnpm linked it, or it belongs to the
- * same repository.
+ * Follows the dependencies of a package as Node resolves them: in its own `node_modules`, or in that of a parent
+ * directory. Links are resolved, so it makes no difference whether npm hoisted a package, pnpm linked it, or it belongs
+ * to the same repository.
  */
 export async function findPackageCode(directory: string): Promise<PackageCode> {
   const directories = new Set<string>();
@@ -38,7 +38,7 @@ export async function findPackageCode(directory: string): Promise<PackageCode> {
   return { directories: [...directories], vacant: [...vacant] };
 }
 
-/** In the order in which Node looks. Each directory of a scope counts, too. */
+/** Candidate paths in the order of Node's resolution, which includes `node_modules` inside a scope directory. */
 function placesOf(name: string, from: string): string[] {
   const places: string[] = [];
   for (let at = from; ; at = dirname(at)) {
@@ -47,7 +47,7 @@ function placesOf(name: string, from: string): string[] {
   }
 }
 
-/** SECURITY: a manifest in a workspace may be written by an agent, so it is bounded. */
+/** SECURITY: a manifest in a workspace may be written by an agent, so its size is limited. */
 async function dependenciesOf(directory: string): Promise<string[]> {
   const path = join(directory, "package.json");
   try {

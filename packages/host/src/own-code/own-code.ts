@@ -4,25 +4,31 @@ import { containsPath } from "../toolchains/path-containment.ts";
 import { findPackageCode, type PackageCode } from "./find-package-code.ts";
 
 export interface OwnCodeOptions {
-  /** The directory of the package that runs. */
+  /** Directory of the running package. */
   readonly directory: string;
-  /** The Node that runs it. */
+  /** The Node executable that runs it. */
   readonly node: string;
-  /** The user's PATH. */
+  /** The PATH of the user. */
   readonly path: string;
 }
 
-/** The code of this kernel, and of every other that the user would start from a workspace. */
+/** The code of this kernel, and of every other kernel that the user would start from a workspace. */
 export interface OwnCode {
-  /** Code of this very kernel that overlaps a workspace; undefined if none does. `workspace` is a real path. */
+  /**
+   * Returns code of this kernel that overlaps a workspace; undefined if there is no overlap. `workspace` is a real
+   * path.
+   */
   overlapping(workspace: string): Promise<string | undefined>;
-  /** Real paths in a workspace that no writer may change: this kernel's code, and that of a kernel installed there. */
+  /**
+   * Returns real paths in a workspace that no program may change: this kernel's code, and that of a kernel installed
+   * there.
+   */
   inside(workspace: string): Promise<readonly string[]>;
 }
 
 const NAME = "narthex";
 
-/** Looks when it is first asked, and remembers what runs: that does not change while it does. */
+/** Searches at the first use and caches the result for the running code, which does not change. */
 export function findOwnCode({ directory, node, path }: OwnCodeOptions): OwnCode {
   let running: Promise<PackageCode> | undefined;
   const runningCode = (): Promise<PackageCode> => (running ??= findPackageCode(directory));
@@ -42,10 +48,11 @@ export function findOwnCode({ directory, node, path }: OwnCodeOptions): OwnCode 
 }
 
 /**
- * What `npx narthex` or `narthex` would run in a workspace, besides the names that are protected everywhere.
+ * Returns the files that `npx narthex` or `narthex` would run in a workspace, in addition to the names that are
+ * protected everywhere.
  *
- * SECURITY: in a directory of the PATH both names count where nothing is, too: a program that is put there would be found
- * before the one that is meant, and the Node with which it begins (`#!/usr/bin/env node`) as well.
+ * SECURITY: in a directory on the PATH, `narthex` and `node` are included even if they do not exist: a program created
+ * there would be found before the intended one, and so would the Node in its first line (`#!/usr/bin/env node`).
  */
 async function installedCode(workspace: string, path: string): Promise<string[]> {
   const installed = join(workspace, "node_modules");
@@ -68,18 +75,21 @@ async function installedCode(workspace: string, path: string): Promise<string[]>
   return found;
 }
 
-/** Directories of the workspace in which a shell looks for programs, and npm where narthex is installed. */
+/** Directories of the workspace in which a shell, or npm if narthex is installed there, looks for programs. */
 async function programDirectories(workspace: string, path: string): Promise<string[]> {
   const found = (await isThere(join(workspace, "node_modules", NAME))) ? [join(workspace, "node_modules/.bin")] : [];
   for (const directory of path.split(":").filter(isAbsolute)) {
-    // One that does not exist can be made.
+    // A missing directory could still be created.
     const real = await realpath(directory).catch(() => resolve(directory));
     if (containsPath(workspace, real)) found.push(real);
   }
   return found;
 }
 
-/** The nearest directory with a manifest. The workspace itself is the user's project, whatever it is called. */
+/**
+ * Returns the nearest parent directory with a `package.json`. Excludes the workspace itself, which is the user's
+ * project, whatever its name.
+ */
 async function packageOf(program: string, workspace: string): Promise<string | undefined> {
   for (let at = dirname(program); at !== workspace && containsPath(workspace, at); at = dirname(at)) {
     if (await isThere(join(at, "package.json"))) return at;

@@ -9,17 +9,17 @@ import { MAX_PAGE_BYTES } from "./worker/messages.ts";
 export interface PageReaderParts {
   readonly containment: () => Promise<Containment>;
   readonly bounds?: Partial<PageBounds>;
-  /** Another program in the worker's place, for tests. */
+  /** Replaces the worker process; for tests. */
   readonly start?: () => Promise<PageProcess>;
 }
 
 export interface PageBounds {
   readonly maxWorkers: number;
-  /** Most that wait for a worker. */
+  /** Maximum number of pages that wait for a worker. */
   readonly maxWaiting: number;
-  /** How long one page may take, from when a worker has it. */
+  /** Time limit for one page, counted from when a worker receives it. */
   readonly pageMs: number;
-  /** A worker that has read so many is replaced. */
+  /** A worker is replaced after it has read this many pages. */
   readonly pagesPerWorker: number;
   readonly idleMs: number;
 }
@@ -36,9 +36,9 @@ const BOUNDS: PageBounds = {
 const START_MS = 30_000;
 
 /**
- * Reads pages in sandboxed workers, which are started when there is something to read.
+ * Creates a reader that reads pages in sandboxed workers. Workers are started on demand.
  *
- * Nothing is copied of a page that waits: it is the caller's bytes until a worker has its turn.
+ * A waiting page is not copied: it stays in the caller's buffer until a worker is free.
  */
 export function createPageReader(parts: PageReaderParts): ClosablePageReader {
   return new WorkerReader(parts);
@@ -48,7 +48,7 @@ class WorkerReader implements ClosablePageReader {
   readonly #start: () => Promise<PageProcess>;
   readonly #bounds: PageBounds;
   readonly #turns: Semaphore;
-  /** Without a page, the one that was used last at the end. */
+  /** Idle workers, the most recently used one last. */
   readonly #idle = new Map<PageWorker, NodeJS.Timeout>();
   readonly #running = new Set<PageWorker>();
   readonly #reading = new Set<Promise<unknown>>();
@@ -90,7 +90,7 @@ class WorkerReader implements ClosablePageReader {
         return await worker.read(page, this.#bounds.pageMs, signal);
       } finally {
         this.#keepOrEnd(worker);
-        // So that no more run at a time than may.
+        // Wait, so that no more than `maxWorkers` processes run at once.
         if (!worker.isAlive) await worker.ended;
       }
     } finally {

@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import { MAX_TEXT_BYTES, type PageFault } from "./worker/messages.ts";
 
-/** SECURITY: no word of a worker's own is shown to anybody. */
+/** SECURITY: text that a worker wrote is never shown. */
 export function explainFault(reason: PageFault): KernelError {
   switch (reason) {
     case "not-text":

@@ -6,12 +6,15 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
-/** In the folder that is found here. */
+/** File name of the worker program in the folder that `findPageProgram` returns. */
 export const PAGE_PROGRAM = "page-worker.mjs";
 
 let stripped: Promise<string> | undefined;
 
-/** The folder with the program of page workers. A published package has it as one file; of sources it is made once. */
+/**
+ * Returns the folder with the page worker's program. A published package ships it; from sources it is built once per
+ * process.
+ */
 export function findPageProgram(): Promise<string> {
   if (!import.meta.url.endsWith(".ts")) {
     return Promise.resolve(fileURLToPath(new URL("./page-worker/", import.meta.url)));
@@ -23,7 +26,7 @@ export function findPageProgram(): Promise<string> {
   return stripped;
 }
 
-/** SECURITY: whoever the workers run as must be able to read it, and nobody but the kernel's user to write it. */
+/** SECURITY: readable by the user that workers run as, writable only by the kernel's user. */
 async function stripProgram(): Promise<string> {
   const to = await mkdtemp(join(tmpdir(), "narthex-page-worker-"));
   process.once("exit", () => tryToRemoveOwnTree(to));

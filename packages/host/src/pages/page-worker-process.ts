@@ -6,7 +6,7 @@ import { explainFault } from "./explain-page-fault.ts";
 import { parsePageReply } from "./parse-page-reply.ts";
 import { PAGE_REPLY_BOUNDS, type PageReply } from "./worker/messages.ts";
 
-/** As much of a contained program as a worker is. */
+/** The part of a contained program that a worker needs. */
 export type PageProcess = Pick<ContainedProgram, "stdin" | "stdout" | "stderr" | "ended" | "kill">;
 
 interface Waiter {
@@ -23,11 +23,14 @@ interface PageResponse {
 const MAX_CONTENT_TYPE = 1000;
 const MAX_URL = 64 * 1024;
 
-/** One worker, which reads one page at a time. One that says anything but the answer to its page is ended. */
+/**
+ * One worker process, which reads one page at a time. It is ended if it sends anything but the response to its current
+ * page.
+ */
 export class PageWorker {
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when all of its processes have ended. */
   readonly ended: Promise<void>;
-  /** How many pages it has read. */
+  /** Number of pages it has read. */
   pages = 0;
   readonly #process: PageProcess;
   readonly #frames = new MessageReader(PAGE_REPLY_BOUNDS);
@@ -49,14 +52,14 @@ export class PageWorker {
     return this.#fault === undefined;
   }
 
-  /** Resolves when it can be asked. */
+  /** Resolves when the worker accepts requests. */
   async untilReady(timeoutMs: number): Promise<void> {
     const late = new KernelError("SANDBOX_ERROR", "the page reader's worker did not start in time");
     const { reply } = await this.#answerWithin(0, timeoutMs, late);
     if (reply.type !== "ready") throw this.#distrust();
   }
 
-  /** Throws what is wrong with the page; ends the worker if it takes too long, or if nobody waits for it any more. */
+  /** Throws if the page cannot be read. Ends the worker if it takes too long or the caller cancels. */
   async read(page: FetchedPage, timeoutMs: number, signal: AbortSignal): Promise<PageText> {
     if (signal.aborted) throw cancelled();
     this.pages++;
@@ -74,7 +77,7 @@ export class PageWorker {
     }
   }
 
-  /** Ends it; whoever waits gets the first fault. */
+  /** Ends the worker and rejects the pending read. Only the first fault counts. */
   fail(fault: KernelError): void {
     if (this.#fault !== undefined) return;
     this.#fault = fault;
@@ -99,7 +102,7 @@ export class PageWorker {
     if (reply.type === "ready") throw this.#distrust();
     if (reply.type === "failed") {
       const fault = explainFault(reply.reason);
-      // What its libraries were left in is not known.
+      // The state of the worker's libraries is unknown after such a fault.
       if (reply.reason === "fault" || reply.reason === "depth") this.fail(fault);
       throw fault;
     }
@@ -144,7 +147,7 @@ function cancelled(): KernelError {
 }
 
 const ENDED = "the page reader's worker ended before it had read the page";
-/** 128 and SIGABRT: Node ends itself when its memory is used up. */
+/** 128 + SIGABRT: Node aborts when its heap limit is reached. */
 const OUT_OF_MEMORY = 134;
 
 function explainEnd({ exitCode, exceeded }: ProgramEnd): KernelError {

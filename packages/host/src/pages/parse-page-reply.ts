@@ -2,9 +2,9 @@ import { isJsonObject, type JsonValue } from "@narthex/contracts";
 import { MAX_TITLE_LENGTH, PAGE_FAULTS, PAGE_FORMATS, type PageReply } from "./worker/messages.ts";
 
 /**
- * What a worker says, or a thrown TypeError.
+ * Parses the header of a worker's response. Throws a TypeError if it is invalid.
  *
- * SECURITY: a worker may have been taken over by the page it read. It can lie about that page's text, and do no more.
+ * SECURITY: a worker may have been taken over by the page it read. It can lie about that page's text, and nothing else.
  */
 export function parsePageReply(header: unknown): PageReply {
   const reply = header as JsonValue;

@@ -5,7 +5,7 @@ interface Waiting {
   reject(fault: KernelError): void;
 }
 
-/** So many at a time; the others wait in the order in which they came, and no more of them than there may be. */
+/** Limits concurrency. Waiters proceed in order of arrival, and their number is limited too. */
 export class Semaphore {
   readonly #most: number;
   readonly #mostWaiting: number;
@@ -18,7 +18,7 @@ export class Semaphore {
     this.#mostWaiting = mostWaiting;
   }
 
-  /** To be given back exactly once. */
+  /** Resolves when a slot is free. Each acquired slot must be released exactly once. */
   async acquire(signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw cancelled();
     if (this.#closedBy !== undefined) throw this.#closedBy;
@@ -41,7 +41,7 @@ export class Semaphore {
     }
   }
 
-  /** Whoever waits, and whoever comes, gets the fault. */
+  /** Rejects all current and future waiters with the fault. */
   close(fault: KernelError): void {
     this.#closedBy ??= fault;
     for (const waiting of this.#waiting) waiting.reject(fault);

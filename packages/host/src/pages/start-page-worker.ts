@@ -7,7 +7,7 @@ const FOLDER_PATH = "/opt/page-worker";
 const MB = 1024 * 1024;
 const HEAP_MB = 512;
 
-/** Of a worker. Each page that it reads has its own clock. */
+/** Limits of a worker. Each page has a time limit of its own. */
 const LIMITS = {
   memoryBytes: 1024 * MB,
   processes: 64,
@@ -15,13 +15,13 @@ const LIMITS = {
   fileBytes: MB,
 };
 
-/** Starts the program that reads pages. Throws SANDBOX_UNAVAILABLE where nothing can be contained. */
+/** Starts the page worker. Throws SANDBOX_UNAVAILABLE where sandboxes are not available. */
 export async function startPageWorker(containment: Containment, heapMb = HEAP_MB): Promise<ContainedProgram> {
   const folder = await findPageProgram();
   const plan = await workerPlan({ folder, folderPath: FOLDER_PATH, identity: workerIdentity(), limits: LIMITS });
   return await containment.start(plan, [
     WORKER_NODE,
-    // Node ends itself when this is reached, so that it can be told from a fault.
+    // Node aborts at this limit with an exit code of its own, so that it can be told from other faults.
     `--max-old-space-size=${heapMb}`,
     "--disallow-code-generation-from-strings",
     `${FOLDER_PATH}/${PAGE_PROGRAM}`,

@@ -1,4 +1,6 @@
-/** Writes the program of page workers without its types, and beside it the libraries, each of which is one file. */
+/**
+ * Writes the page worker's program with types stripped, and next to it its libraries, each of which is a single file.
+ */
 import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
@@ -33,6 +35,6 @@ function writeStripped(path: string, name: string): void {
   });
   const target = join(to, name.replace(/\.ts$/, ".mjs"));
   writeFileSync(target, imports);
-  // Whatever this process lets others read by itself.
+  // Readable by other users whatever this process's umask is.
   chmodSync(target, 0o644);
 }

@@ -19,14 +19,14 @@ import type { LoadedPolicySet } from "./load-policy-set.ts";
 import { reviewRules } from "./review-rules.ts";
 import { createCedarWasmEngine } from "./cedar-wasm-engine.ts";
 
-/** What the rules of a kernel with these tools are validated against. */
+/** Creates the schema against which the rules of a kernel with these tools are validated. */
 export function schemaForTools(tools: readonly Tool[], unusable: readonly string[] = []): PolicySchema {
   return policySchema([...policyTools(tools), ...absentTools(tools, unusable)]);
 }
 
 /**
- * Tools that are in the home and cannot be used now. Rules may speak of them all the same: one broken tool must not make the
- * whole policy invalid. Of their input nothing is known.
+ * Declares tools that are installed in the home but cannot be used now. Rules may refer to them: one broken tool must
+ * not make the whole policy invalid. Their input is unknown.
  */
 function absentTools(tools: readonly Tool[], names: readonly string[]): PolicyTool[] {
   const known = new Set(tools.map(({ name }) => name));
@@ -42,7 +42,10 @@ const ANY_CAPABILITY: PolicyTool["declaration"]["capabilities"] = [
   { kind: "db_read", names: [] },
 ];
 
-/** The arguments of a tool with a form of its own for them are not what the ledger keeps, so rules do not see them. */
+/**
+ * Describes tools for the policy schema. Arguments of a tool with its own canonical form are omitted: the ledger does
+ * not store them as sent, so rules cannot see them.
+ */
 export function policyTools(tools: readonly Tool[]): PolicyTool[] {
   return tools.map(({ name, capabilities, inputSchema, canonicalInput, actions, derived }) => ({
     declaration: { name, capabilities, inputSchema: canonicalInput === undefined ? inputSchema : {} },
@@ -51,14 +54,17 @@ export function policyTools(tools: readonly Tool[]): PolicyTool[] {
   }));
 }
 
-/** What rules are compared by, once each of them is valid. */
+/** Input for comparing valid rules with each other. */
 export interface PolicyReview {
   readonly tools: readonly VariantTool[];
-  /** Files in which a rule that does not do what it says is an error; elsewhere it is a warning. */
+  /** Files in which an ineffective rule is an error; in other files it is a warning. */
   readonly strictFiles: ReadonlySet<string>;
 }
 
-/** A policy from its files. Throws POLICY_INVALID with every problem. Without a review the set has no warnings. */
+/**
+ * Assembles a policy from its files. Throws POLICY_INVALID with every problem. Without a review the set has no
+ * warnings.
+ */
 export async function assemblePolicy(
   files: readonly PolicyFile[],
   schema: PolicySchema,
@@ -97,8 +103,8 @@ function warningsOf(loaded: LoadedPolicySet, schema: PolicySchema, { tools, stri
 }
 
 /**
- * The same for a kernel that starts: what cannot be used denies everything and says why. A mistake in the strict files, which
- * the embedding program wrote, is thrown at it instead.
+ * As `assemblePolicy`, for kernel startup: an unusable policy becomes one that denies everything and gives the reason.
+ * A mistake in the strict files, which the embedding program wrote, is thrown instead.
  */
 export async function assemblePolicyOrNone(
   read: () => Promise<readonly PolicyFile[]>,
@@ -121,7 +127,7 @@ function isIn(place: string, files: ReadonlySet<string>): boolean {
   return files.has(place.replace(/:[0-9]+:[0-9]+$/, ""));
 }
 
-/** The compiled evaluator, or Cedar's own for what that lacks. */
+/** Creates the compiled evaluator, or falls back to Cedar itself for a set that it does not support. */
 export async function engineFor(
   loaded: LoadedPolicySet,
   schema: PolicySchema,

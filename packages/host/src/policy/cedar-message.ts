@@ -4,10 +4,10 @@ import { fromByteOffset } from "./file-positions.ts";
 
 const MAX_MESSAGE_LENGTH = 600;
 const INVISIBLE = new RegExp(INVISIBLE_CHARACTER, "gu");
-/** Rules are handed to Cedar under numbers, which mean nothing to a reader. */
+/** Rules are passed to Cedar under numbers, which mean nothing to a reader. */
 const PREAMBLE = /for policy `[0-9]+`, |^failed to parse (?:policy|policies|template|policy set) from string: /g;
 
-/** What Cedar says about a rule, on one line, with its own help. */
+/** Formats Cedar's message about a rule on one line, including its help. */
 export function cedarMessage({ message, help, sourceLocations }: DetailedError): string {
   const label = sourceLocations?.find((location) => location.label !== null)?.label;
   const parts = [message, label, help].filter((part) => typeof part === "string" && part !== "");
@@ -15,7 +15,7 @@ export function cedarMessage({ message, help, sourceLocations }: DetailedError):
   return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
 }
 
-/** Where in the rule's text it is, in UTF-16 units. */
+/** Returns the position of an error in the rule's text, in UTF-16 units. */
 export function cedarOffset(text: string, { sourceLocations }: DetailedError): number {
   return fromByteOffset(text, sourceLocations?.[0]?.start ?? 0);
 }

@@ -7,13 +7,16 @@ import type { LoadedRule } from "./read-rules.ts";
 
 export const CEDAR_WASM_ENGINE = "cedar-wasm/4.13.0";
 
-/** Cedar keeps what it parsed under a name, for ever: whoever evaluates next under it takes it over. */
+/**
+ * Names of Cedar's global slots for parsed sets. A slot is never freed: the next engine to evaluate under a name
+ * replaces its content.
+ */
 export type EngineUse = "decide" | "explain";
 const owners = new Map<EngineUse, CedarEngine>();
 
 /**
- * Cedar itself, for sets that the compiled evaluator does not take and for making a decision again. It reads the rules'
- * text, never the form that the compiled evaluator reads.
+ * Creates an engine that runs Cedar itself: for sets that the compiled evaluator does not support, and for recomputing
+ * decisions. It parses the text of the rules, never the form that the compiled evaluator uses.
  */
 export async function createCedarWasmEngine(
   { rules }: { readonly rules: readonly Pick<LoadedRule, "id" | "text">[] },
@@ -42,7 +45,7 @@ export async function createCedarWasmEngine(
         }
         return readAnswer(ask(cedar, request, schema, use), idOf);
       } catch (fault) {
-        // A request that does not fit the schema, or text that is not Unicode: no answer, so a no.
+        // A request that does not match the schema, or text that is not valid Unicode: no decision, so it is denied.
         return failed(isKernelError(fault) || fault instanceof Error ? fault.message : String(fault));
       }
     },
@@ -56,7 +59,7 @@ function ask(cedar: Cedar, request: CedarRequest, schema: PolicySchema, use: Eng
     principal: { ...principal },
     action: { ...action },
     resource: { ...resource },
-    // Rules were validated against the schema, so none of them can speak of anything else.
+    // Validated rules cannot refer to anything outside the schema.
     context: schema.visibleContext(action.id, context),
     entities: entities.map(({ uid, attrs, parents }) => ({ uid, attrs, parents: [...parents] })),
     preparsedPolicySetId: use,

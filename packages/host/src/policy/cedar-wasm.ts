@@ -4,7 +4,7 @@ export type Cedar = typeof CedarWasm;
 
 let loading: Promise<Cedar> | undefined;
 
-/** Cedar itself: some megabytes of WebAssembly, loaded by whoever first needs it. */
+/** Loads Cedar, some megabytes of WebAssembly, at its first use. */
 export function loadCedar(): Promise<Cedar> {
   loading ??= import("@cedar-policy/cedar-wasm/nodejs");
   return loading;

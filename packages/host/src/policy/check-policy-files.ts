@@ -9,11 +9,11 @@ const FILE_NAME = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 /**
  * SECURITY: characters that make a reviewer see other text than the parser does (direction overrides, invisible marks),
- * and control characters, are refused wherever they stand, comments included.
+ * and control characters, are rejected everywhere, comments included.
  */
 const DECEPTIVE = new RegExp(`(?![\\t\\r\\n])${INVISIBLE_CHARACTER}`, "u");
 
-/** Checks what can be said of files before Cedar sees them, and gives those that it can be shown, sorted by name. */
+/** Checks files before they are passed to Cedar. Returns the acceptable ones, sorted by name. */
 export function checkPolicyFiles(files: readonly PolicyFile[], problems: PolicyProblems): PolicyFile[] {
   const sorted = files.map(({ name, text }) => ({ name, text })).sort((left, right) => compare(left.name, right.name));
   if (sorted.length > MAX_FILES) problems.add("", "max_items", `there are more than ${MAX_FILES} policy files`);
@@ -47,7 +47,7 @@ function deceptiveProblem(character: string, offset: number): string {
   return `the character U+${code} is not allowed; write it as \\u{...} in a string`;
 }
 
-/** By code unit: the same on every machine. */
+/** Compares by code unit: the same order on every machine. */
 function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -13,10 +13,10 @@ import { engineFor } from "./assemble-policy.ts";
 import { loadCachedSet } from "./policy-set-cache.ts";
 import { readStoredFiles } from "./recheck-stored.ts";
 
-/** Sets of rules that are kept ready: a session mostly has one. */
+/** Maximum number of prepared rule sets that are cached; a session usually has one. */
 const MAX_PREPARED = 8;
 
-/** Makes many decisions again, each by the rules and the schema that its proof names. */
+/** Creates a function that recomputes decisions, each with the rules and the schema that its proof names. */
 export function createRechecker(): (decision: ProvenRequest, read: ReadContent) => Promise<RecheckedDecision> {
   const ready = new Map<string, PreparedRecheck>();
   return async (decision, read) => {
@@ -50,7 +50,7 @@ function parseStored(schema: Uint8Array): JsonValue {
   return json;
 }
 
-/** SECURITY: a bundle may come from anywhere: what does not have the hash is not the content. */
+/** SECURITY: a bundle may come from anywhere, so content that does not match the digest is rejected. */
 async function readExactly(digest: Uint8Array, read: ReadContent): Promise<Uint8Array | undefined> {
   const bytes = await read(digest);
   return bytes !== undefined && equalBytes(blake3(bytes), digest) ? bytes : undefined;

@@ -2,12 +2,12 @@ import type { Clause, Expr } from "@cedar-policy/cedar-wasm/nodejs";
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { quoteText } from "@narthex/kernel";
 
-/** Values of a request that are named in a sentence; more are counted. */
+/** Maximum number of request values named in a sentence; the rest are counted. */
 const MAX_NAMED = 3;
 
 /**
- * Why a condition does not hold for a request, in words: which value is not in the rule's list, rather than the list.
- * Undefined for a condition of another form, which is then shown as it is written.
+ * Explains in words why a condition does not hold for a request: names the values that are missing from the rule's
+ * list, not the list. Returns undefined for other forms of condition, which are then shown as written.
  */
 export function describeCondition({ kind, body }: Clause, context: JsonObject): string | undefined {
   if (kind === "unless") {
@@ -72,7 +72,7 @@ function membership(body: Tree, context: JsonObject) {
   return undefined;
 }
 
-/** `context.x.containsAny(["a", "b"])` and its like. */
+/** `context.x.containsAny(["a", "b"])` and similar operators. */
 function pairOf(body: Tree, operator: string, context: JsonObject) {
   const left = operand(body[operator], "left");
   const right = operand(body[operator], "right");
@@ -115,7 +115,7 @@ function operand(operation: unknown, name: "left" | "right" | "arg"): Tree | und
   return typeof found === "object" && found !== null ? (found as Tree) : undefined;
 }
 
-/** `context.command.heads`, as people write it, without its beginning. */
+/** Formats `context.command.heads` as people write it, without the leading `context`. */
 function pathOf(expression: Tree | undefined): string | undefined {
   return stepsOf(expression)?.join(".");
 }

@@ -4,28 +4,28 @@ import type { Capability } from "@narthex/kernel";
 export const EXPECTED_DECISIONS = ["allow", "ask", "deny"] as const;
 export type ExpectedDecision = (typeof EXPECTED_DECISIONS)[number];
 
-/** A call, and what the rules should say about it. */
+/** A call and the decision that the rules are expected to make about it. */
 export interface PolicyExample {
   readonly expected: ExpectedDecision;
   readonly tool: string;
   readonly input: JsonValue;
-  /** Of the session. */
+  /** Labels of the session. */
   readonly labels: readonly string[];
-  /** What the session holds besides the default lease: the hosts that the example names. */
+  /** Capabilities of the session besides the default lease: the hosts that the example names. */
   readonly capabilities: readonly Capability[];
-  /** The rule that should decide. */
+  /** Rule that is expected to decide. */
   readonly rule: string | undefined;
-  /** The rationale code that a denial should have. */
+  /** Rationale code that a denial is expected to have. */
   readonly code: string | undefined;
   readonly file: string;
   readonly line: number;
 }
 
-/** What the rules do say. */
+/** The decision that the rules actually make. */
 export interface ExampleDecision {
   readonly answer: ExpectedDecision;
   readonly rules: readonly string[];
-  /** Empty if it is allowed. */
+  /** Empty if allowed. */
   readonly code: string;
 }
 
@@ -34,11 +34,11 @@ export type DecideExample = (example: PolicyExample) => ExampleDecision | Promis
 export interface ExampleFailure {
   readonly example: PolicyExample;
   readonly answer: ExampleDecision;
-  /** One line: what was expected and what came. */
+  /** One line: the expected and the actual decision. */
   readonly problem: string;
 }
 
-/** Asks about each example and tells those that are answered otherwise than they say. */
+/** Evaluates each example and returns those with an unexpected decision. */
 export async function runExamples(
   examples: readonly PolicyExample[],
   decide: DecideExample,

@@ -7,8 +7,8 @@ import type { LoadedRule } from "./read-rules.ts";
 import { createCedarWasmEngine } from "./cedar-wasm-engine.ts";
 
 /**
- * What each rule whose scope fits had to say about a request: that it matched, or which of its conditions did not.
- * Conditions joined with `&&` are looked at one by one.
+ * Explains how each rule whose scope matches evaluated a request: whether it matched, or which of its conditions
+ * failed. Conditions joined with `&&` are evaluated separately.
  */
 export async function explainRules(
   set: Pick<LoadedPolicySet, "rules" | "policies">,
@@ -30,10 +30,12 @@ interface Explainer {
   readonly engine: CedarEngine;
 }
 
-/** Of each set that somebody still holds. */
+/** Keyed weakly by the set's policies. */
 const explainers = new WeakMap<object, Promise<Explainer>>();
 
-/** One engine for all the parts of all rules: each part alone is a rule that permits if it holds. */
+/**
+ * Creates one engine for all parts of all rules: each part is a permit rule of its own that matches if the part holds.
+ */
 function explainerOf(set: Pick<LoadedPolicySet, "policies">, schema: PolicySchema): Promise<Explainer> {
   const known = explainers.get(set.policies);
   if (known !== undefined) return known;
@@ -48,12 +50,12 @@ function explainerOf(set: Pick<LoadedPolicySet, "policies">, schema: PolicySchem
 
 interface RulePart {
   readonly id: string;
-  /** The place of its rule in the set. */
+  /** Index of its rule in the set. */
   readonly rule: number;
   readonly kind: "scope" | "condition";
-  /** What it says, for people. */
+  /** Text shown to people. */
   readonly shown: string;
-  /** The one condition of the part; undefined for a scope. */
+  /** The condition of the part; undefined for a scope. */
   readonly clause: Clause | undefined;
   readonly text: string;
 }
@@ -80,7 +82,7 @@ function partsOf(cedar: Cedar, { json }: CedarPolicy, rule: number): RulePart[] 
 const ALL = { op: "All" } as const;
 const SCOPE = /^permit\s*\(\s*principal\s*,\s*action\s*,\s*resource\s*\)\s*|;\s*$/g;
 
-/** `unless` holds or fails as a whole. */
+/** `unless` cannot be split: it holds or fails as a whole. */
 function conjunctsOf(clause: Clause): Clause[] {
   if (clause.kind === "unless") return [clause];
   const conjuncts = (body: Expr): Expr[] =>
@@ -104,7 +106,8 @@ function findingOf(
   held: MatchedParts,
   { context }: CedarRequest,
 ): RuleFinding {
-  // A condition after one that failed may be an error only because nothing guards it: the first one counts.
+  // A condition after a failed one may be an error only because nothing guards it here, so only the first failure
+  // decides.
   const failed = parts.filter((part) => !held.matched.has(part.id));
   const [first] = failed;
   const isError = first !== undefined && held.errors.has(first.id);

@@ -1,14 +1,14 @@
 import { type PolicyFile, showText } from "@narthex/kernel";
 
-/** Where something stands; both count from 1. */
+/** A position in a text; both numbers count from 1. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** Finds lines and columns in one file, many times. */
+/** Converts many offsets in one file to lines and columns. */
 export interface FilePositions {
-  /** By UTF-16 offset. Lines end at a line feed or a carriage return or both; columns count characters. */
+  /** Takes a UTF-16 offset. Lines end at LF, CR or CRLF; columns count code points. */
   at(offset: number): TextPosition;
   /** `file:line:column`. */
   format(offset: number): string;
@@ -31,7 +31,7 @@ export function createFilePositions({ name, text }: PolicyFile): FilePositions {
   };
 }
 
-/** Turns an offset in the UTF-8 form of a text, as Cedar counts, into one in the text itself. */
+/** Converts an offset in the UTF-8 form of a text, as Cedar counts, to a UTF-16 offset. */
 export function fromByteOffset(text: string, bytes: number): number {
   let counted = 0;
   let offset = 0;
@@ -43,7 +43,7 @@ export function fromByteOffset(text: string, bytes: number): number {
   return offset;
 }
 
-/** The index of the last start that is not behind the offset. */
+/** Returns the index of the last start at or before the offset. */
 function lastAtMost(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length - 1;

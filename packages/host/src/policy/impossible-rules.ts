@@ -15,7 +15,7 @@ import { type Cedar, loadCedar } from "./cedar-wasm.ts";
 import type { LoadedPolicySet } from "./load-policy-set.ts";
 import { violationAt } from "./review-rules.ts";
 
-/** Rules of a valid set that no call of these tools can match, besides those that Cedar itself warned of. */
+/** Finds rules of a valid set that no call of these tools can match, except those that Cedar itself warned of. */
 export async function findImpossibleRules(
   { rules, policies, warnings }: Pick<LoadedPolicySet, "rules" | "policies" | "warnings">,
   schema: PolicySchema,
@@ -43,9 +43,9 @@ function reasonOf(cedar: Cedar, condition: JsonValue | undefined): string {
 const ALL = { op: "All" } as const;
 const AROUND = /^permit\s*\(\s*principal\s*,\s*action\s*,\s*resource\s*\)\s*when\s*\{\s*|\s*\}\s*;\s*$/g;
 
-/** Cedar text of an expression. */
+/** Formats an expression as Cedar text. */
 function textOf(cedar: Cedar, condition: JsonValue): string {
-  // What comes out of a rule that Cedar parsed.
+  // Safe cast: the expression is part of a rule that Cedar parsed.
   const body = condition as unknown as Expr;
   const policy: PolicyJson = {
     effect: "permit",
@@ -60,14 +60,14 @@ function textOf(cedar: Cedar, condition: JsonValue): string {
 
 const WORDS: readonly string[] = [...SAFETY_TIERS, ...EFFECTS, ...DETERMINISM_LEVELS];
 
-/** For a tier or an effect that is written otherwise than tools write it. */
+/** Suggests the spelling of a misspelled tier, effect or determinism level. */
 function hintFor(condition: JsonValue): string {
   const words = textsIn(condition).filter((text) => !WORDS.includes(text));
   const nearest = words.map((word) => nearestName(word, WORDS)).find((word) => word !== undefined);
   return nearest === undefined ? "" : `; did you mean ${quoteText(nearest)}?`;
 }
 
-/** Every text literal of an expression. */
+/** Returns every string literal of an expression. */
 function textsIn(node: JsonValue): string[] {
   if (typeof node !== "object" || node === null) return [];
   if (Array.isArray(node)) return node.flatMap(textsIn);

@@ -15,12 +15,12 @@ export interface PolicyThreadResult {
   readonly refused?: { readonly code: string; readonly message: string; readonly violations: readonly Violation[] };
 }
 
-/** As `loadPolicySet`, in a thread of its own. */
+/** As `loadPolicySet`, in a worker thread. */
 export async function loadInThread(files: readonly PolicyFile[], schema: PolicySchema): Promise<LoadedPolicySet> {
   const data: PolicyThreadData = { files: files.map(({ name, text }) => ({ name, text })), schema: schema.json };
   const thread = new Worker(threadUrl("policy-thread", import.meta.url), { workerData: data, execArgv: [] });
   try {
-    // Rejects with what the thread throws.
+    // Rejects with any error that the thread throws.
     const [answer] = (await once(thread, "message")) as [PolicyThreadResult];
     if (answer.loaded !== undefined) return { ...answer.loaded, bytes: policySetBytes(files) };
     const { code = "POLICY_INVALID", message = "", violations = [] } = answer.refused ?? {};

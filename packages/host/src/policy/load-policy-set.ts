@@ -6,23 +6,23 @@ import { createPolicyProblems, type PolicyProblems } from "./policy-problems.ts"
 import { type LoadedRule, MAX_RULES, type ParsedRule, readRules } from "./read-rules.ts";
 import { validateRules } from "./validate-rules.ts";
 
-/** A set that can be put in force. */
+/** A valid policy set, ready to be put in force. */
 export interface LoadedPolicySet {
-  /** In the order of the files' names, then of their places. */
+  /** Ordered by file name, then by position in the file. */
   readonly rules: readonly LoadedRule[];
-  /** The same rules in the same order, as Cedar's JSON form. */
+  /** The same rules in the same order, in Cedar's JSON form. */
   readonly policies: readonly CedarPolicy[];
-  /** Canonical JSON of the files, sorted by name: what the policy's hash is of. */
+  /** Canonical JSON of the files, sorted by name: the input of the policy hash. */
   readonly bytes: Uint8Array;
-  /** Rules that mean less than they seem to, by `file:line:column`. */
+  /** Rules that match less than they seem to, by `file:line:column`. */
   readonly warnings: readonly Violation[];
 }
 
-/** Why nothing is permitted when nobody has written a rule. */
+/** Denial message when there are no rules. */
 const NO_RULES =
   "there is no rule, so every call is denied; put a .cedar file with a permit rule into the policy directory";
 
-/** Reads a whole set and validates it strictly. Throws POLICY_INVALID with every problem of every file. */
+/** Loads a whole set and validates it strictly. Throws POLICY_INVALID with every problem of every file. */
 export async function loadPolicySet(files: readonly PolicyFile[], schema: PolicySchema): Promise<LoadedPolicySet> {
   const cedar = await loadCedar();
   const problems = createPolicyProblems();

@@ -1,16 +1,16 @@
 import type { Rule, Violation } from "@narthex/contracts";
 import { policyInvalid } from "@narthex/kernel";
 
-/** What is wrong with a policy set, each thing at its place. */
+/** Collects the problems of a policy set, each with its position. */
 export interface PolicyProblems {
   /** `place` is `file:line:column`, or empty for the whole set. */
   add(place: string, rule: Rule, message: string): void;
   readonly count: number;
-  /** Throws POLICY_INVALID with all of them, if there are any. */
+  /** Throws POLICY_INVALID with all problems, if there are any. */
   throwIfAny(): void;
 }
 
-/** A policy with more mistakes than this is not being corrected by anyone. */
+/** Maximum number of violations reported; longer lists help no one. */
 const MAX_VIOLATIONS = 100;
 
 export function createPolicyProblems(): PolicyProblems {

@@ -6,17 +6,17 @@ import { loadInThread } from "./load-in-thread.ts";
 import { type LoadedPolicySet, loadPolicySet, policySetBytes } from "./load-policy-set.ts";
 import { CEDAR_WASM_ENGINE } from "./cedar-wasm-engine.ts";
 
-/** How a set is read. */
+/** Options for loading a policy set. */
 export interface PolicyLoadOptions {
-  /** Where sets that were found valid are kept; nowhere by default. */
+  /** Directory that caches sets that passed validation; no cache by default. */
   readonly directory?: string | undefined;
-  /** Where those lie that came with the program: nothing is written there. */
+  /** Read-only directory with cached sets that are shipped with the program. */
   readonly shipped?: string | undefined;
-  /** Beside the thread that calls: for a kernel that serves meanwhile. */
+  /** Whether to load in a worker thread: for a kernel that serves calls meanwhile. */
   readonly inThread?: boolean;
 }
 
-/** Another number whenever what is kept changes its shape, or what is refused changes. */
+/** Version of the cache. Increase it whenever the stored shape or the validation changes. */
 const FORMAT = 3;
 const MAX_CACHED = 8;
 const memory = new Map<string, CachedSet>();
@@ -27,11 +27,12 @@ interface CachedSet {
 }
 
 /**
- * A set that was read and validated before needs no second time: Cedar takes some hundred milliseconds to load and to check
- * it, the same result some two to read. Kept by the hash of all that it depends on.
+ * Loads a policy set, from the cache if it was validated before: loading and checking with Cedar takes some hundred
+ * milliseconds, reading the stored result about two. The cache key is the hash of everything that the result depends
+ * on.
  *
- * SECURITY: the directory is the home's own, and as private as the policy itself: whoever can write there can write rules.
- * What is shipped lies with the code: whoever can write there can write the code.
+ * SECURITY: the directory belongs to the home and is as private as the policy itself: write access to it allows
+ * changing the rules. The shipped directory is next to the code: write access to it allows changing the code.
  */
 export async function loadCachedSet(
   files: readonly PolicyFile[],
@@ -42,7 +43,7 @@ export async function loadCachedSet(
   const key = keyOf(bytes, schema);
   const known = memory.get(key);
   if (known !== undefined) {
-    // The next process to open this home does not know it yet.
+    // Write it to the directory too: the next process that opens this home has no memory cache.
     if (!known.isShipped && directory !== undefined && !(await isCached(directory, key)))
       await tryToCache(directory, key, known.set);
     return remember(key, known);
@@ -56,7 +57,7 @@ export async function loadCachedSet(
   return remember(key, { set, isShipped: false });
 }
 
-/** Keeps a set there, known or not. Throws POLICY_INVALID with every problem. */
+/** Writes a set to the directory, whether or not it is cached already. Throws POLICY_INVALID with every problem. */
 export async function cachePolicySet(
   files: readonly PolicyFile[],
   schema: PolicySchema,
@@ -85,7 +86,7 @@ async function readCached(
 ): Promise<LoadedPolicySet | undefined> {
   if (directory === undefined) return undefined;
   try {
-    // The home's own file: rules may be nested deeper than anybody else's JSON.
+    // Uses `JSON.parse`: this is the home's own file, and rules may be nested deeper than the limit for untrusted JSON.
     const kept = JSON.parse(await readFile(join(directory, `${key}.json`), "utf8")) as LoadedPolicySet;
     const { rules, policies, warnings } = kept;
     const isWhole = [rules, policies, warnings].every(Array.isArray) && policies.length === rules.length;
@@ -102,7 +103,7 @@ function isCached(directory: string, key: string): Promise<boolean> {
   );
 }
 
-/** What cannot be kept is read again next time. */
+/** Ignores errors: a set that cannot be cached is loaded again next time. */
 async function tryToCache(directory: string | undefined, key: string, set: LoadedPolicySet): Promise<void> {
   if (directory !== undefined) await writeCached(directory, key, set).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-/** Reads and validates a policy set beside the thread that serves calls: Cedar takes its time and does not wait. */
+/** Loads and validates a policy set off the thread that serves calls: Cedar is slow and synchronous. */
 import { parentPort, workerData } from "node:worker_threads";
 import { isKernelError } from "@narthex/contracts";
 import { readPolicySchema } from "@narthex/kernel";

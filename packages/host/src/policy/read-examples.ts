@@ -14,7 +14,9 @@ const MAX_DEPTH = 64;
 const MARKS: ReadonlySet<string> = new Set([CST.BOM, CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
 const SHORT_FORM = /^([a-z][a-z0-9_]{0,63})(?:\s+([\s\S]+))?$/;
 
-/** The examples of a directory, in the order of its files. Throws POLICY_INVALID with every problem and its place. */
+/**
+ * Reads the examples of a directory, in order of its files. Throws POLICY_INVALID with every problem and its position.
+ */
 export async function readExamples(directory: string): Promise<PolicyExample[]> {
   return parseExamples(await readExampleFiles(directory));
 }
@@ -58,13 +60,13 @@ function findExcess(text: string): number | undefined {
     if (type === "flow-seq-end" || type === "flow-map-end") depth--;
     if (type !== "space" && ++tokens > MAX_TOKENS) return offset;
     if (depth > MAX_DEPTH) return offset;
-    // The lexer puts marks of its own between the text's pieces.
+    // The lexer inserts marks of its own between the pieces of text.
     if (!MARKS.has(lexeme)) offset += lexeme.length;
   }
   return undefined;
 }
 
-/** Walks one file. What it does not understand it refuses, with the place. */
+/** Reads the examples of one file. Rejects unknown content with its position. */
 class ExampleReader {
   readonly #file: PolicyFile;
   readonly #refuse: (offset: number, message: string) => void;
@@ -85,7 +87,7 @@ class ExampleReader {
   }
 
   #table({ key, value }: Pair, expected: ExpectedDecision): PolicyExample[] {
-    // A table with nothing in it.
+    // A key without a value: an empty list.
     if (isScalar(value) && value.value === null) return [];
     if (!isSeq(value)) return this.#none(value ?? key, `\`${expected}\` must be a list of calls`);
     return value.items.flatMap((item) => this.#example(item as Node, expected));
@@ -158,7 +160,7 @@ class ExampleReader {
     return [];
   }
 
-  /** To read and to send, on every port. */
+  /** Grants reading from and sending to the hosts on every port. */
   #rights(node: Node | undefined): Capability[] {
     const given = this.#texts(node).filter((text) => text !== "");
     const hosts = given.flatMap((text) => {
@@ -172,7 +174,10 @@ class ExampleReader {
     ];
   }
 
-  /** Aliases are refused, so they multiply nothing; so is what JSON cannot say. */
+  /**
+   * Converts a node to JSON. Rejects aliases, so that they cannot multiply content, and values that JSON cannot
+   * express.
+   */
   #json(node: Node): JsonValue {
     if (isMap(node)) {
       const members = node.items.map(({ key, value }): [string, JsonValue] => [

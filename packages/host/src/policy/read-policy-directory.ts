@@ -10,17 +10,17 @@ const POLICY_SUFFIX = ".cedar";
 const EXAMPLES_SUFFIX = ".examples.yaml";
 const MAX_PATH = 300;
 
-/** The rules of a directory, in the order of their names. Throws POLICY_INVALID if any of them cannot be read. */
+/** Reads the rules of a directory, in order of file name. Throws POLICY_INVALID if any file cannot be read. */
 export function readPolicyDirectory(directory: string): Promise<PolicyFile[]> {
   return readTexts(directory, POLICY_SUFFIX);
 }
 
-/** The examples beside them. */
+/** Reads the example files of the same directory. */
 export function readExampleFiles(directory: string): Promise<PolicyFile[]> {
   return readTexts(directory, EXAMPLES_SUFFIX);
 }
 
-/** Whatever the rest of a name is: a rule that is silently left out would be no rule. */
+/** Reads all files with the suffix, whatever the rest of the name is: a rule must never be left out silently. */
 async function readTexts(directory: string, suffix: string): Promise<PolicyFile[]> {
   const problems = createPolicyProblems();
   const files: PolicyFile[] = [];
@@ -40,7 +40,7 @@ async function readTexts(directory: string, suffix: string): Promise<PolicyFile[
 
 async function readText(directory: string, name: string, problems: PolicyProblems): Promise<string | undefined> {
   try {
-    // A pipe in the file's place would otherwise wait for a writer.
+    // O_NONBLOCK: a pipe in place of the file would otherwise wait for a writer.
     await using file = await open(join(directory, name), constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = await file.stat();
     if (!stat.isFile()) {
@@ -51,7 +51,7 @@ async function readText(directory: string, name: string, problems: PolicyProblem
       problems.add(quote(name), "max_length", "the file is longer than 1 MB; split it");
       return undefined;
     }
-    // The mark at the beginning stays, so that who checks the text can say that it is there.
+    // Keep the byte order mark, so that validation of the text can report it.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.readFile());
   } catch (fault) {
     const why = fault instanceof TypeError ? "is not UTF-8 text" : `cannot be read (${codeOf(fault)})`;

@@ -7,28 +7,28 @@ import type { PolicyProblems } from "./policy-problems.ts";
 import { annotationProblem, approvalFrom, overridesFrom, ruleProblem } from "./rule-annotations.ts";
 import { type RuleText, splitRules } from "./split-rules.ts";
 
-/** One rule of a set that was read. */
+/** One rule of a loaded set. */
 export interface LoadedRule extends PolicyRule {
   readonly effect: "permit" | "forbid";
-  /** As it is written, annotations included. */
+  /** Source text, annotations included. */
   readonly text: string;
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** A rule on its way into the set. */
+/** A parsed rule that is not yet part of a set. */
 export interface ParsedRule {
   readonly rule: LoadedRule;
   /** Cedar's own JSON form. */
   readonly json: JsonObject;
-  /** `file:line:column` of an offset in the rule's text. */
+  /** Converts an offset in the rule's text to `file:line:column`. */
   placeOf(offset: number): string;
 }
 
 export const MAX_RULES = 10_000;
 
-/** The rules of one file, at most `limit`. Whatever is wrong goes to `problems`. */
+/** Parses the rules of one file, at most `limit`. Reports every problem to `problems`. */
 export function readRules(cedar: Cedar, file: PolicyFile, limit: number, problems: PolicyProblems): ParsedRule[] {
   const places = createFilePositions(file);
   const pieces = splitRules(file.text);
@@ -46,7 +46,7 @@ interface RuleSource {
   readonly file: PolicyFile;
   readonly places: FilePositions;
   readonly piece: RuleText;
-  /** Of the rule in its file, from 1. */
+  /** Number of the rule in its file, from 1. */
   readonly number: number;
 }
 
@@ -85,11 +85,11 @@ function readRule(cedar: Cedar, { file, places, piece, number }: RuleSource, pro
   });
   const problem = effect === "permit" ? ruleProblem(rule) : undefined;
   if (problem !== undefined) problems.add(placeOf(0), "format", problem);
-  // What Cedar gives is JSON by construction: it comes out of JSON.parse.
+  // Safe cast: Cedar's result comes from JSON.parse.
   return [{ rule, json: parsed.json as unknown as JsonObject, placeOf }];
 }
 
-/** SECURITY: the pieces must be all there is of the file, and each a rule of its own, in Cedar's eyes as well. */
+/** SECURITY: verifies that Cedar finds the same number of rules in the whole file as there are pieces. */
 function compareWithCedar(cedar: Cedar, file: PolicyFile, count: number, problems: PolicyProblems): void {
   const whole = cedar.policySetTextToParts(file.text);
   const places = createFilePositions(file);

@@ -3,7 +3,9 @@ import { type PolicyFile, type Recheck, readPolicySchema, recheckDecision, type 
 import { loadPolicySet } from "./load-policy-set.ts";
 import { createCedarWasmEngine } from "./cedar-wasm-engine.ts";
 
-/** Makes a stored decision again with Cedar itself: from the rules' text and the schema that were in force then. */
+/**
+ * Recomputes a stored decision with Cedar itself, from the text of the rules and the schema that were in force then.
+ */
 export function recheckStored(stored: StoredDecision): Promise<Recheck> {
   return recheckDecision(stored, async () => {
     const schema = readPolicySchema(parse(stored.schema, "schema"));

@@ -15,19 +15,19 @@ import {
 import type { LoadedPolicySet } from "./load-policy-set.ts";
 import type { LoadedRule } from "./read-rules.ts";
 
-/** A rule that does not do what it says. */
+/** A rule that does not do what it appears to do. */
 export interface RuleRemark {
-  /** The file of the rule. */
+  /** File that contains the rule. */
   readonly file: string;
   /** `file:line:column: message` as a violation. */
   readonly violation: Violation;
-  /** Whether it is never more than a warning. */
+  /** Whether it is always a warning, even in strict files. */
   readonly isAdvice: boolean;
 }
 
 /**
- * What is wrong with the rules of a valid set, taken together: rules that ask and never can, because others permit the same
- * calls without asking, and overrides that lift nothing.
+ * Finds problems between the rules of a valid set: rules that can never ask for approval because others permit the same
+ * calls without it, and overrides without effect.
  */
 export function reviewRules(
   { rules, policies }: Pick<LoadedPolicySet, "rules" | "policies">,
@@ -55,7 +55,7 @@ const TOO_MANY: Violation = {
   message: "there are too many rules to find those that never ask because of others",
 };
 
-/** A home keeps the default rules that it began with. */
+/** A home keeps the default rules it was created with, so an old default can still be in use. */
 const EARLIER_DEFAULT =
   "this rule of an earlier default policy permits every tool that declares no effect, whatever its tier; add " +
   '`&& context.tier == "read_only"` to its condition';

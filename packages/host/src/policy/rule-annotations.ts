@@ -16,7 +16,7 @@ const RATIONALE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const CONTROL = /\p{Cc}/u;
 const MAX_MESSAGE_LENGTH = 1024;
 
-/** What is wrong with an annotation, if anything. `value` is null where it has none. */
+/** Returns the problem of an annotation, if any. `value` is null for an annotation without a value. */
 export function annotationProblem(
   name: string,
   value: unknown,
@@ -33,7 +33,7 @@ export function approvalFrom(value: unknown): ApproveAnnotation {
   return APPROVE_VALUES.find((answer) => answer === value) ?? "unstated";
 }
 
-/** What is wrong with a rule's annotations taken together. */
+/** Returns a problem with the combination of a rule's annotations. */
 export function ruleProblem({
   id,
   approve,
@@ -46,7 +46,7 @@ export function ruleProblem({
   return undefined;
 }
 
-/** The rules that `@overrides` names. */
+/** Returns the ids of the rules that `@overrides` names. */
 export function overridesFrom(value: unknown): readonly string[] {
   return typeof value === "string" ? splitOverrides(value) : [];
 }
@@ -63,7 +63,7 @@ function valueProblem(name: Annotation, value: string, effect: "permit" | "forbi
       if (value === "" || value.length > MAX_ID_LEN || CONTROL.test(value)) {
         return `@id must have 1 to ${MAX_ID_LEN} characters, none of them a control character`;
       }
-      // SECURITY: `kernel:` ids name the kernel's own refusals in answers and in the ledger.
+      // SECURITY: `kernel:` ids identify the kernel's own denials in responses and in the ledger.
       return value.startsWith("kernel:") ? "@id must not start with kernel:, which names the kernel itself" : undefined;
     case "approve":
       if (effect === "forbid") return "@approve belongs on a permit: what is forbidden is not asked about";

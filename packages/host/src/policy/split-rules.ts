@@ -1,31 +1,32 @@
-/** One rule's own text in its file, with the annotations before it. */
+/** Source text of one rule, including the annotations before it. */
 export interface RuleText {
   readonly text: string;
-  /** In the file, in UTF-16 units. */
+  /** Offset in the file, in UTF-16 units. */
   readonly offset: number;
   readonly annotations: readonly AnnotationPlace[];
-  /** Whole numbers that a double does not hold, by their places in the file. */
+  /** Offsets in the file of integers that a double cannot represent exactly. */
   readonly longNumbers: readonly number[];
 }
 
-/** Where an annotation stands in the file. */
+/** Position of an annotation in the file. */
 export interface AnnotationPlace {
   readonly name: string;
   readonly offset: number;
 }
 
-/** Comments, strings, words, numbers, blanks, and any other single character. */
+/** Comments, strings, words, numbers, white space, and any other single character. */
 const TOKEN = /\/\/[^\r\n]*|"(?:\\[\s\S]|[^"\\])*"?|[_a-zA-Z][_a-zA-Z0-9]*|[0-9]+|\s+|[\s\S]/gy;
 const BLANK = /^(?:\s|\/\/)/;
 const WORD = /^[_a-zA-Z]/;
 const NUMBER = /^[0-9]/;
 
 /**
- * Cuts a file into its rules: each ends with a `;` outside of strings and comments. What is left after the last one is a
- * rule that lacks its end.
+ * Splits a file into its rules: each ends with a `;` outside of strings and comments. Text after the last `;` becomes a
+ * rule without an end.
  *
- * SECURITY: whoever uses a piece lets Cedar parse it as exactly one rule, and compares the number of pieces with that of
- * the rules which Cedar finds in the whole file. So no rule is lost or joined with another if the two read differently.
+ * SECURITY: callers must let Cedar parse each piece as exactly one rule, and compare the number of pieces with the
+ * number of rules that Cedar finds in the whole file. So no rule is lost or merged if this tokenizer and Cedar
+ * disagree.
  */
 export function splitRules(text: string): RuleText[] {
   const rules: RuleText[] = [];
@@ -44,7 +45,7 @@ export function splitRules(text: string): RuleText[] {
 
 interface RuleStart {
   readonly offset: number;
-  /** The last token that was no blank. */
+  /** The last token that is not white space or a comment. */
   before: string;
   readonly annotations: AnnotationPlace[];
   readonly longNumbers: number[];

@@ -15,7 +15,7 @@ const COMMAND: JsonObject = {
   },
 };
 
-/** For tests: a tool that writes files, one with two actions, one that runs commands. */
+/** Schema for tests: a tool that writes files, one with two actions, one that runs commands. */
 export const TEST_SCHEMA: PolicySchema = policySchema([
   {
     declaration: {
@@ -33,7 +33,7 @@ export const TEST_SCHEMA: PolicySchema = policySchema([
   { declaration: { name: "echo", capabilities: [], inputSchema: true } },
 ]);
 
-/** One file, or several by name. */
+/** Loads one file, or several by name. */
 export function load(files: string | Readonly<Record<string, string>>): Promise<LoadedPolicySet> {
   const named = typeof files === "string" ? { "p.cedar": files } : files;
   return loadPolicySet(
@@ -42,7 +42,7 @@ export function load(files: string | Readonly<Record<string, string>>): Promise<
   );
 }
 
-/** What is wrong with a set, as `place: message` lines; empty if nothing is. */
+/** Returns the problems of a set as `place: message` lines; empty if the set is valid. */
 export async function problemsOf(files: string | Readonly<Record<string, string>>): Promise<string[]> {
   try {
     await load(files);
@@ -53,7 +53,7 @@ export async function problemsOf(files: string | Readonly<Record<string, string>
   }
 }
 
-/** A request about an action, with everything that its context must have. */
+/** Creates a request for an action with every required context field. */
 export function requestFor(action: string, more: JsonObject = {}): CedarRequest {
   const agent = { type: "Agent", id: "coder" };
   const user = { type: "User", id: "ada" };

@@ -6,7 +6,7 @@ import type { Cedar } from "./cedar-wasm.ts";
 import type { PolicyProblems } from "./policy-problems.ts";
 import type { ParsedRule } from "./read-rules.ts";
 
-/** Holds rules against the schema: errors go to `problems`, what is only suspicious is answered. */
+/** Validates rules against the schema. Errors go to `problems`; warnings are returned. */
 export function validateRules(
   cedar: Cedar,
   rules: readonly ParsedRule[],
@@ -15,7 +15,7 @@ export function validateRules(
 ): Violation[] {
   const answer = cedar.validate({
     validationSettings: { mode: "strict" },
-    // What `policySchema` wrote; Cedar checks it once more.
+    // Written by `policySchema`; Cedar validates it again.
     schema: schema.json as never,
     policies: { staticPolicies: Object.fromEntries(rules.map(({ rule }, index) => [index, rule.text])) },
   });
@@ -26,7 +26,7 @@ export function validateRules(
   const faulty = new Set(answer.validationErrors.map(({ policyId }) => policyId));
   for (const { place, message } of findings(answer.validationErrors, rules, schema.actions))
     problems.add(place, "format", message);
-  // Of a rule with errors, Cedar also says that it can never apply.
+  // For a rule with errors, Cedar also warns that it can never apply: drop that warning.
   const warnings = answer.validationWarnings.filter(({ policyId }) => !faulty.has(policyId));
   return findings(warnings, rules, schema.actions).map(({ place, message }) => ({
     field: place,
@@ -40,11 +40,11 @@ interface Finding {
   readonly message: string;
 }
 
-/** Said of every rule that can never apply, whatever the reason. */
+/** Cedar's message for every rule that can never apply, whatever the reason. */
 const IMPOSSIBLE = /^policy is impossible/;
 const UNKNOWN_ACTION = /^unrecognized action `Action::"([^"`]*)"`/;
 
-/** One for each place, in the order of the rules: a rule for many actions is told once what is wrong with it. */
+/** Merges findings by position, in the order of the rules: a rule for many actions reports its problem once. */
 function findings(
   errors: readonly ValidationError[],
   rules: readonly ParsedRule[],
@@ -68,7 +68,7 @@ function findings(
   });
 }
 
-/** Cedar suggests an action that is as long; a person means one that is spelt alike. */
+/** Replaces Cedar's suggestion, an action of similar length, with the one of the most similar spelling. */
 function withNearestAction(message: string, actions: readonly string[]): string {
   const [problem, name = ""] = UNKNOWN_ACTION.exec(message) ?? [];
   if (problem === undefined) return message;

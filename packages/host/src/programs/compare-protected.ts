@@ -4,11 +4,14 @@ import type { ProtectedState } from "./scan-protected.ts";
 import type { RestoredPath } from "./restore-protected.ts";
 import type { FoundEntry } from "./held-directory.ts";
 
-/** What has to be done so that protected paths are as they were. */
+/** Changes needed to restore protected paths. */
 export interface ProtectedChanges {
-  /** Every path that is not as it was and can be put back: what is gone and was mounted over was not the program's doing. */
+  /**
+   * Every changed path that can be restored. A path that was guarded by a mount and is gone is not included: the
+   * program cannot have removed it.
+   */
   readonly changed: readonly string[];
-  /** What is there and was not. */
+  /** Paths that exist now and did not exist before. */
   readonly added: readonly string[];
   readonly restored: readonly RestoredPath[];
 }
@@ -16,13 +19,16 @@ export interface ProtectedChanges {
 export interface Comparison {
   readonly before: ReadonlyMap<string, FoundEntry>;
   readonly after: ReadonlyMap<string, FoundEntry>;
-  /** Whether two findings are the same thing. */
+  /** Whether two entries are the same. */
   readonly isSame: (before: FoundEntry, after: FoundEntry) => boolean;
   /** Whether a call was allowed to change the path meanwhile. */
   readonly isAllowed: (path: string) => boolean;
 }
 
-/** Files and directories that were there cannot be changed by a program: see guards. Links, and files by other names, can. */
+/**
+ * Compares protected paths before and after a program. Existing files and directories are guarded by mounts, so the
+ * program cannot change them; it can change links, and files through another hard link.
+ */
 export function compareProtected({ before, after, isSame, isAllowed }: Comparison): ProtectedChanges {
   const changed = [...new Set([...before.keys(), ...after.keys()])].filter((path) => {
     const [was, is] = [before.get(path), after.get(path)];
@@ -39,7 +45,10 @@ export function compareProtected({ before, after, isSame, isAllowed }: Compariso
   };
 }
 
-/** The same thing while one kernel runs: by what a link says or a kept file has in it, others by their number. */
+/**
+ * Whether two entries are the same while one kernel runs: links are compared by target, stored files by content,
+ * everything else by device and inode.
+ */
 export function isSameWithinRun(before: FoundEntry, after: FoundEntry): boolean {
   if (!isSameAfterRestart(before, after)) return false;
   if (before.kind === "link" || before.content !== undefined) return true;
@@ -47,8 +56,8 @@ export function isSameWithinRun(before: FoundEntry, after: FoundEntry): boolean 
 }
 
 /**
- * The same thing after the kernel, or the machine, was started again. Numbers in a file system may be others then; but a
- * file or directory that was there was mounted over, and no program could put another in its place.
+ * Whether two entries are the same after a restart of the kernel or the machine. Device and inode numbers may differ
+ * then; but existing files and directories were mounted over, so no program could replace them.
  */
 export function isSameAfterRestart(before: FoundEntry, after: FoundEntry): boolean {
   return (
@@ -59,10 +68,11 @@ export function isSameAfterRestart(before: FoundEntry, after: FoundEntry): boole
 }
 
 /**
- * What is there, as one text: the same for programs that may run beside each other.
+ * Describes the protected state as text. Programs may run at the same time only if it is equal.
  *
- * SECURITY: also of what no mount guards. Otherwise a program that starts while another has just changed it would take
- * that for the state before it, and bring it back later. Places where planted files are kept may be left out: `except`.
+ * SECURITY: it includes paths that no mount guards. Otherwise a program that starts just after another one changed such
+ * a path would take the change for the original state and restore it later. `except` omits places where quarantined
+ * files are kept.
  */
 export function describeState({ present, guards }: ProtectedState, except: ReadonlySet<string> = NO_PATHS): string {
   const unguarded = [...present].flatMap(([path, { kind, target, content }]) => {
@@ -79,13 +89,16 @@ export function describeState({ present, guards }: ProtectedState, except: Reado
 
 const NO_PATHS: ReadonlySet<string> = new Set();
 
-/** A repository that was not there before goes as a whole: without its configuration it is no use to anyone. */
+/**
+ * Whether the path is in a repository that did not exist before. Such a repository is moved as a whole: without its
+ * configuration it would be useless.
+ */
 function isNewRepository(path: string, before: ReadonlyMap<string, FoundEntry>): boolean {
   const repository = repositoryOf(path);
   return repository !== "" && ![...before.keys()].some((one) => `${one}/`.startsWith(`${repository}/`));
 }
 
-/** The path up to its first `.git`; empty if it has none. */
+/** Returns the path up to its first `.git`; empty if none exists. */
 function repositoryOf(path: string): string {
   const parts = path.split("/");
   const at = parts.findIndex((part) => part.toLowerCase() === ".git");
@@ -99,7 +112,7 @@ function isBelow(path: string, others: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** How to bring back a link, or a file that was written by another of its names. */
+/** Describes how to restore a link, or a file that was written through another hard link. */
 function restoration(path: string, was: FoundEntry | undefined): RestoredPath[] {
   if (was?.target !== undefined) return [{ path, target: was.target }];
   if (was?.content !== undefined) return [{ path, content: was.content, mode: was.mode }];

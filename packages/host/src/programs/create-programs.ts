@@ -27,6 +27,7 @@ import { bundledFiles } from "./bundled-files.ts";
 import { listAncestorEntries } from "./list-ancestor-entries.ts";
 import { programPlan, writesOwnOnly } from "./program-plan.ts";
 import type { ProtectedRun, ProtectedWorkspace } from "./protected-workspace.ts";
+import { rememberPromise } from "./remember-promise.ts";
 import { SessionScratch } from "./session-scratch.ts";
 import type { StartedPrograms } from "./started-programs.ts";
 import { withGateForwarder } from "./gate-forwarder.ts";
@@ -34,13 +35,13 @@ import { waitForExit } from "./wait-for-exit.ts";
 import { lockWorkspace } from "./workspace-lock.ts";
 
 export interface ProgramsOptions {
-  /** Opened when the first program is started. */
+  /** Called when the first program is started. */
   readonly containment: () => Promise<Containment>;
-  /** Where the homes of workspaces are kept. */
+  /** Directory that contains the homes of workspaces. */
   readonly cacheDirectory: string;
   readonly protectedWorkspace: ProtectedWorkspace;
   findToolchains(place: ToolchainPlace): Promise<readonly Toolchain[]>;
-  /** The PATH of a session's own client; undefined where it has none and the kernel's is meant. */
+  /** Returns the PATH of a session's client; undefined if it has none and the kernel's PATH applies. */
   pathOf?(sessionId: string): Promise<string | undefined>;
   readonly space: DiskSpace;
   readonly storage?: StorageLimits;
@@ -50,7 +51,7 @@ export interface ProgramsOptions {
 export interface ToolchainPlace {
   readonly workspace: string;
   readonly identity: SandboxIdentity;
-  /** Undefined for the kernel's own. */
+  /** Undefined: the kernel's own PATH. */
   readonly path: string | undefined;
 }
 
@@ -61,15 +62,15 @@ export interface ProgramsDriver extends SandboxedPrograms {
     signal: AbortSignal,
     lasting?: LongRunningOptions,
   ): Promise<LongRunningProgram>;
-  /** The call does more than to run programs that are noted one by one: how it ended cannot be proven. */
+  /** Records that the call does more than run recorded programs, so that its end can never be proven. */
   noteUnproven(place: Pick<SandboxProfile, "call">): Promise<void>;
-  /** Kills what still runs. */
+  /** Kills all running programs. */
   close(): Promise<void>;
 }
 
-/** Of a program that goes on after the call that started it. */
+/** Options of a program that outlives the call that started it. */
 export interface LongRunningOptions {
-  /** Called when the workspace's guards change: it must end before others can work there. */
+  /** Called when the workspace's guards change: the program must end before others can run there. */
   onAsked(): void;
   /** See `SandboxPlan`. */
   readonly hasChannel?: boolean;
@@ -79,25 +80,24 @@ export interface LongRunningProgram extends RunningProgram {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly channel: Duplex | undefined;
-  /** Puts back what it has changed among the protected paths so far. Answers their names. */
+  /** Restores protected paths that it has changed so far. Returns their names. */
   restoreNow(): Promise<readonly string[]>;
-  /** See `GuardedStay`. */
+  /** See `ProtectedRun`. */
   readonly stay: Pick<ProtectedRun, "isCurrent" | "rest" | "renew" | "vouch"> | undefined;
-  /** Its first process, by its number outside. */
+  /** Host pid of its first process. */
   readonly pid: Promise<number>;
   readonly processor: CpuWatch;
-  /** It works for another call now: what it adds to the workspace is counted from here. */
+  /** Starts accounting for another call: growth of the workspace is counted from here. */
   beginCall(): void;
 }
 
-const MAX_KNOWN = 256;
-/** At a start, another kernel that works in a workspace is not waited for longer. */
+/** Maximum time that startup waits for another kernel that holds a workspace. */
 const RECOVERY_LOCK_MS = 500;
-/** As bubblewrap tells of SIGSYS. */
+/** Exit code that bubblewrap reports for SIGSYS. */
 const KILLED_BY_FILTER = 128 + 31;
 const KILLED = 128 + 9;
 
-/** Runs programs in sandboxes over workspaces. */
+/** Creates the driver that runs programs in sandboxes over workspaces. */
 export function createPrograms(options: ProgramsOptions): ProgramsDriver {
   return new Programs(options);
 }
@@ -107,10 +107,10 @@ function commandFor(place: SandboxProfile, { command }: SandboxedProgram, { mach
   return hasWay ? withGateForwarder(command, machine.architecture, place) : command;
 }
 
-/** What a program's end depends on. */
+/** State that `#follow` needs when a program ends. */
 interface Following {
   finish(): Promise<readonly string[]>;
-  /** The bound of the disk that it was killed for, if it was. */
+  /** The storage limit for which the program was killed, if any. */
   overfull(): ExceededBound | undefined;
 }
 
@@ -126,7 +126,7 @@ class Programs implements ProgramsDriver {
   readonly #scratch: SessionScratch;
   readonly #toolchains = new Map<string, Promise<readonly Toolchain[]>>();
   readonly #caches = new Map<string, Promise<WorkspaceCache>>();
-  /** Each with its end, by which protected paths are as they were. */
+  /** Running programs. Each promise resolves once the program has ended and its protected paths are restored. */
   readonly #running = new Map<StartedProgram, Promise<ProgramExit>>();
 
   constructor(options: ProgramsOptions) {
@@ -153,7 +153,7 @@ class Programs implements ProgramsDriver {
       bundledFiles(program.bundled ?? []),
     ]);
     const files = [...(program.files ?? []), ...bundled];
-    // Last of all that can fail before it is given back below.
+    // Keep this last: a failure after it must release the home, which only the block below does.
     const home = program.hasHome === true ? await this.#enterHome(containment, place, identity) : undefined;
     let guarded: ProtectedRun | undefined;
     let unlock: (() => void) | undefined;
@@ -200,7 +200,7 @@ class Programs implements ProgramsDriver {
       const finish = async (): Promise<readonly string[]> => (guarded === undefined ? [] : await guarded.restore());
       const running = this.#follow(started, place, signal, { finish, overfull: () => overfull }, () => {
         storage.stop();
-        // Also of one that failed, and so has no end that could say it.
+        // Check also when the program failed and so reported no usage of its own.
         place.cpu?.check(started.processor.cpuMs);
         release(guarded, home?.use, unlock);
       });
@@ -233,7 +233,7 @@ class Programs implements ProgramsDriver {
     if (call !== undefined) await this.#options.started.noteUnproven(call);
   }
 
-  /** SECURITY: one that can reach more than its workspace, or goes on after its call, is noted as not provable. */
+  /** SECURITY: a program that reaches more than its workspace, or outlives its call, is recorded as unprovable. */
   #noting(
     { call, network }: SandboxProfile,
     plan: SandboxPlan,
@@ -249,7 +249,7 @@ class Programs implements ProgramsDriver {
     await this.#options.protectedWorkspace.recover(report, async (workspace) => {
       try {
         const { directory, access } = await (await this.#options.containment()).identityFor(workspace);
-        // What is not there, or cannot be written any more, is put right before a program runs there again.
+        // A missing or read-only workspace is recovered before the next program runs there.
         return access === "write" ? await lockWorkspace(directory, AbortSignal.timeout(RECOVERY_LOCK_MS)) : undefined;
       } catch {
         return undefined;
@@ -305,12 +305,13 @@ class Programs implements ProgramsDriver {
     const end = async (): Promise<ProgramExit> => {
       try {
         const [outcome] = await Promise.allSettled([started.ended]);
-        // SECURITY: however it ended. What it left behind could change protected paths again after they were put back.
+        // SECURITY: wait however the program ended: a process left behind could change protected paths again after they
+        // were restored.
         const isGone = await waitForExit(started);
-        // SECURITY: also after a sandbox that failed; the program may have run.
+        // SECURITY: restore even if the sandbox failed; the program may have run.
         const putBack = await finish();
         if (!isGone) throw await this.#refuseAfter(place);
-        // Whom we killed had no time to say how it ended, or only that it was killed.
+        // A program that the kernel killed may not have reported how it ended, or only that it was killed.
         const full = overfull();
         if (outcome.status === "rejected" && !isKilled && full === undefined) throw outcome.reason;
         const {
@@ -342,25 +343,28 @@ class Programs implements ProgramsDriver {
     };
   }
 
-  /** No program runs in a workspace that processes of an earlier one may still change. */
+  /**
+   * Returns the error, and marks the workspace unsafe if it was writable: no program may run where processes of an
+   * earlier one could still write.
+   */
   async #refuseAfter({ workspace, sessionId, access }: SandboxProfile): Promise<KernelError> {
     const problem = "processes that a program left behind could not be ended";
     if (access === "write") await this.markUnsafe(workspace, sessionId, problem);
     return new KernelError("SANDBOX_ERROR", problem);
   }
 
-  /** SECURITY: a client's PATH leads to programs of its own session only; others in the workspace have theirs. */
+  /** SECURITY: a client's PATH applies to programs of its own session only, not to other sessions in the workspace. */
   async #toolchainsFor(
     { workspace, sessionId }: SandboxProfile,
     identity: SandboxIdentity,
   ): Promise<readonly Toolchain[]> {
     const path = await this.#options.pathOf?.(sessionId);
-    return await remember(this.#toolchains, `${identity.uid}:${workspace}\0${path ?? ""}`, () =>
+    return await rememberPromise(this.#toolchains, `${identity.uid}:${workspace}\0${path ?? ""}`, () =>
       this.#options.findToolchains({ workspace, identity, path }),
     );
   }
 
-  /** What persists for the workspace, and what lasts as long as the session. */
+  /** Mounts the workspace's persistent home and the session's scratch directory. */
   async #enterHome(containment: Containment, place: SandboxProfile, identity: SandboxIdentity): Promise<EnteredHome> {
     const { space } = this.#options;
     const cache = await this.#cacheFor(containment, place.workspace, identity);
@@ -372,7 +376,7 @@ class Programs implements ProgramsDriver {
   }
 
   #cacheFor(containment: Containment, workspace: string, identity: SandboxIdentity): Promise<WorkspaceCache> {
-    return remember(this.#caches, `${identity.uid}:${workspace}`, () =>
+    return rememberPromise(this.#caches, `${identity.uid}:${workspace}`, () =>
       openWorkspaceCache({
         containment,
         directory: this.#options.cacheDirectory,
@@ -386,19 +390,9 @@ class Programs implements ProgramsDriver {
 
 const UNKNOWN_END = { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
 
-/** No caller waits for the measuring of the home. */
+/** No caller waits until the home has been measured. */
 function release(guarded: ProtectedRun | undefined, use: CacheUse | undefined, unlock: (() => void) | undefined): void {
   guarded?.leave();
   unlock?.();
   use?.leave().catch(() => undefined);
-}
-
-function remember<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const making = make();
-  if (known.size >= MAX_KNOWN) known.clear();
-  known.set(key, making);
-  making.catch(() => known.delete(key));
-  return making;
 }

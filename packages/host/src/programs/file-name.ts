@@ -1,13 +1,13 @@
 import { isUtf8 } from "node:buffer";
 
-/** Where bytes that are not UTF-8 stand in a name: one lone surrogate for each, as no valid text has them. */
+/** Base of the lone surrogates that stand for bytes that are not UTF-8; valid text never contains them. */
 const ESCAPES = 0xdc00;
 
 /**
- * A file's name as text, whatever its bytes are: bytes that are not UTF-8 become lone surrogates, so that no two names
- * are the same text and each can be turned back into its bytes.
+ * Converts a file name of arbitrary bytes to text: each byte that is not UTF-8 becomes a lone surrogate, so that the
+ * conversion is unique and reversible.
  *
- * SECURITY: a name with replacement characters in it stands for no file, and what it named would not be seen.
+ * SECURITY: a name with replacement characters would refer to no file, and the real file would go unnoticed.
  */
 export function nameFromBytes(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString("utf8");
@@ -30,7 +30,7 @@ export function nameToBytes(name: string): Buffer {
   );
 }
 
-/** A path as people are shown it: bytes that are not text, and characters that move a cursor, as `\xNN`. */
+/** Formats a path for people: bytes that are not text and control characters are shown as `\xNN`. */
 export function shownPath(path: string, maxLength = 200): string {
   const shown = path.replaceAll(UNSHOWN, (character) =>
     Array.from(nameToBytes(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join(""),
@@ -40,7 +40,7 @@ export function shownPath(path: string, maxLength = 200): string {
 
 const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** Of the character that begins here; 0 if none does. */
+/** Returns the length of the UTF-8 character that starts here; 0 if none exists. */
 function sequenceLength(bytes: Buffer, at: number): number {
   for (let length = 1; length <= 4 && at + length <= bytes.length; length++) {
     if (isUtf8(bytes.subarray(at, at + length))) return length;

@@ -3,17 +3,17 @@ import { createSeccompFilter, type SandboxArchitecture } from "../sandbox/seccom
 import { GATE_PORT, GATE_SOCKET } from "./network-plan.ts";
 
 const PERL = "/usr/bin/perl";
-/** Of `seccomp` and `prctl`. */
+/** System call numbers of `seccomp` and `prctl`. */
 const CALLS: Readonly<Record<SandboxArchitecture, readonly [number, number]>> = { x64: [317, 157], arm64: [277, 167] };
 
 /**
- * A command with a way to the gate: a process beside it takes connections on the loopback of the sandbox and hands them
- * on to the gate's socket.
+ * Wraps a command with a forwarder to the gate: a second process that accepts connections on the sandbox's loopback and
+ * forwards them to the gate's socket.
  *
- * SECURITY: only that process may open unix sockets. In a workspace there may be sockets of programs outside, and a
- * mount does not keep anybody from talking to them; so the command itself goes on under a second filter that forbids
- * them. The process is not dumpable: the command cannot write into its memory and have it open sockets for it. It
- * listens before the command starts, so that nobody comes too early, and ends with the sandbox.
+ * SECURITY: only the forwarder may open unix sockets. A workspace may contain sockets of programs outside, and a mount
+ * does not prevent connecting to them; so the command itself runs under a second filter that forbids them. The
+ * forwarder is not dumpable: the command cannot write into its memory and have it open sockets. It listens before the
+ * command starts, so that no connection comes too early, and ends with the sandbox.
  */
 export function withGateForwarder(
   command: readonly string[],
@@ -30,7 +30,7 @@ export function withGateForwarder(
   return [PERL, "-e", FORWARDER, "--", ...settings, ...command];
 }
 
-/** Perl is part of every Debian; it starts in a few milliseconds, where another Node takes forty. */
+/** Perl is part of every Debian and starts in a few milliseconds; another Node takes forty. */
 const FORWARDER = String.raw`
 use strict; use Socket; use Fcntl;
 my ($port, $gate, $seccomp, $prctl, $filter) = splice @ARGV, 0, 5;

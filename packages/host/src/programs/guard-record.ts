@@ -4,16 +4,16 @@ import { NO_FINDINGS, type TrustedFindings } from "../trusted-paths/trusted-find
 import type { ProtectedScan } from "./scan-protected.ts";
 import type { FoundEntry } from "./held-directory.ts";
 
-/** The protected paths of a workspace before programs ran there, as the home keeps it. SPEC: docs/formats/home.md. */
+/** State of a workspace's protected paths before programs ran there, stored in the home. SPEC: docs/formats/home.md. */
 export interface GuardRecord {
   readonly workspace: string;
   /** Sessions whose programs ran. */
   readonly sessions: readonly string[];
-  /** One for each way in which programs that ran at the same time were guarded. */
+  /** One for each different way in which programs running at the same time were guarded. */
   readonly scans: readonly RecordedScan[];
-  /** Why it could not be put back; empty if nothing was tried yet. */
+  /** Why restoring failed; empty if it was not tried yet. */
   readonly problem: string;
-  /** Who has looked at the workspace and takes it as it is; empty if no person has. */
+  /** Person who reviewed the workspace and accepted its state; empty if none exists. */
   readonly acceptedBy: string;
 }
 
@@ -27,7 +27,7 @@ export interface RecordedScan {
 
 const FORMAT = 1;
 
-/** The name of a workspace's record in the home. */
+/** Returns the file name of a workspace's record in the home. */
 export function recordName(workspace: string): string {
   return `${createHash("sha256").update(workspace).digest("hex").slice(0, 32)}.json`;
 }
@@ -52,7 +52,7 @@ export function encodeRecord(record: GuardRecord): string {
   return JSON.stringify({ format: FORMAT, workspace, sessions, scans: encoded, problem, accepted_by: acceptedBy });
 }
 
-/** Throws HOME_UNSAFE for a file that is damaged. */
+/** Throws HOME_UNSAFE if the file is damaged. */
 export function decodeRecord(text: string, name: string): GuardRecord {
   try {
     const record = readObject(JSON.parse(text));
@@ -78,7 +78,7 @@ function decodeScan(value: unknown): RecordedScan {
   return {
     scan: { bases: readList(bases).map(readText), paths: readList(paths).map(readText), git: isGit ? git : undefined },
     present: new Map(readList(present).map(decodeFound)),
-    // Earlier versions wrote none.
+    // Earlier versions did not write this field.
     trusted: trusted === undefined ? NO_FINDINGS : decodeFindings(readObject(trusted)),
     allowed: readList(allowed).map(readText),
   };

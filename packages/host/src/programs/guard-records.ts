@@ -8,18 +8,18 @@ import { decodeRecord, encodeRecord, type GuardRecord, type RecordedScan, record
 
 /** One program's part in the record of its workspace. */
 export interface RecordedRun {
-  /** Replaces what was there before: durable when it resolves. */
+  /** Replaces this program's scan; resolves when the record is durable. */
   update(scan: RecordedScan): Promise<void>;
-  /** The program has ended, or rests, and all is as it was. */
+  /** Call when the program has ended or rests, and protected paths are unchanged or restored. */
   end(): void;
 }
 
-/** A workspace in which it is not known that protected paths are as they were. */
+/** A workspace whose protected paths may have been changed. */
 export interface UnfinishedWorkspace {
-  /** Empty where the record is damaged and does not say. */
+  /** Empty if the record is damaged. */
   readonly workspace: string;
   readonly name: string;
-  /** Undefined where it is damaged. */
+  /** Undefined if it is damaged. */
   readonly record: GuardRecord | undefined;
   readonly problem: string;
 }
@@ -27,28 +27,29 @@ export interface UnfinishedWorkspace {
 interface Place {
   readonly live: Map<RecordedRun, RecordedScan>;
   readonly sessions: Set<string>;
-  /** The text on the disk; undefined if the record is not there. */
+  /** Content of the file; undefined if there is no file. */
   durable: string | undefined;
-  /** Writes go one after the other. */
+  /** Serializes writes. */
   work: Promise<void>;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** The next program mostly follows soon, and finds its record there already. */
+/** Delay before an idle record is removed: the next program usually follows soon and can reuse it. */
 const IDLE_MS = 1000;
 const MAX_SESSIONS = 64;
 
 /**
- * What was protected in workspaces before programs ran in them, kept in the home.
+ * Stores in the home which paths of a workspace were protected before programs ran there.
  *
- * INVARIANT: a record is durable before its program starts and goes only when all is as it was. So a record that a start
- * finds is of a program whose kernel was killed, or of one whose changes could not be put back.
+ * INVARIANT: a record is durable before its program starts, and is removed only when protected paths are unchanged or
+ * restored. So a record found at startup belongs to a program whose kernel was killed, or to one whose changes could
+ * not be restored.
  */
 export class GuardRecords {
   readonly #directory: DurableDirectory;
   readonly #idleMs: number;
   readonly #places = new Map<string, Place>();
-  /** By the name of their record. */
+  /** Keyed by record name. */
   readonly #unfinished = new Map<string, UnfinishedWorkspace>();
 
   constructor(directory: string, idleMs = IDLE_MS) {
@@ -56,7 +57,7 @@ export class GuardRecords {
     this.#idleMs = idleMs;
   }
 
-  /** Finds what earlier kernels left. */
+  /** Loads the records that earlier kernels left. */
   async load(): Promise<void> {
     await removeDrafts(this.#directory.path).catch(() => undefined);
     for (const unfinished of await readUnfinished(this.#directory.path))
@@ -71,7 +72,7 @@ export class GuardRecords {
     return this.#unfinished.get(recordName(workspace));
   }
 
-  /** Writes down a program that is about to start. Throws STORE_UNAVAILABLE if that cannot become durable. */
+  /** Records a program that is about to start. Throws STORE_UNAVAILABLE if the record cannot be made durable. */
   async begin(workspace: string, sessionId: string, scan: RecordedScan): Promise<RecordedRun> {
     const stay: RecordedRun = {
       update: async (next) => {
@@ -97,23 +98,23 @@ export class GuardRecords {
     return stay;
   }
 
-  /** Something may change protected paths that nothing is put back for: an idle record goes at once. */
+  /** Removes an idle record at once: a change that will not be restored is about to be allowed. */
   async forgetIdle(workspace: string): Promise<void> {
     const place = this.#places.get(workspace);
     if (place !== undefined && place.live.size === 0) await this.#remove(workspace, place);
   }
 
-  /** It could not be put back. Kept for the next start as well, if the disk takes it. */
+  /** Records that restoring failed; written to disk for the next start if possible. */
   async fail(workspace: string, problem: string): Promise<void> {
     const name = recordName(workspace);
     const earlier = this.#unfinished.get(name)?.record ?? this.#recordOf(workspace, this.#placeOf(workspace));
     const record = { ...earlier, problem, acceptedBy: "" };
     this.#unfinished.set(name, { workspace, name, record, problem });
-    // Without it the record says what it said before, and the next start tries again.
+    // If this fails, the file keeps its earlier content and the next start tries again.
     await this.#directory.write(name, encodeRecord(record)).catch(() => undefined);
   }
 
-  /** The same without anything that could be put back: only a person can end it. */
+  /** Records an unsafe workspace without anything that could be restored: only a person can clear it. */
   async markUnsafe(workspace: string, sessionId: string, problem: string): Promise<void> {
     const name = recordName(workspace);
     const record = { workspace, sessions: [sessionId], scans: [], problem, acceptedBy: "" };
@@ -121,7 +122,7 @@ export class GuardRecords {
     await this.#directory.write(name, encodeRecord(record)).catch(() => undefined);
   }
 
-  /** Whether a person has accepted the workspace as it is since it was found unsafe. */
+  /** Returns the person who accepted the workspace since it was found unsafe; empty if none exists. */
   async acceptedBy(workspace: string): Promise<string> {
     const name = recordName(workspace);
     const text = await readFile(join(this.#directory.path, name), "utf8").catch(() => undefined);
@@ -132,7 +133,7 @@ export class GuardRecords {
     }
   }
 
-  /** All is as it was, or was accepted as it is. */
+  /** Clears a workspace whose protected paths are restored, or were accepted by a person. */
   async finish(workspace: string): Promise<void> {
     this.#unfinished.delete(recordName(workspace));
     const place = this.#placeOf(workspace);
@@ -141,7 +142,7 @@ export class GuardRecords {
     else await this.#remove(workspace, place);
   }
 
-  /** Removes the records of workspaces in which nothing runs. */
+  /** Removes the records of workspaces in which no program runs. */
   async close(): Promise<void> {
     await Promise.all([...this.#places.keys()].map((workspace) => this.forgetIdle(workspace)));
     await this.#directory.close();
@@ -165,7 +166,7 @@ export class GuardRecords {
     return { workspace, sessions: [...sessions].sort(), scans: [...live.values()], problem: "", acceptedBy: "" };
   }
 
-  /** Nothing is written where the disk has it already: programs that follow each other mostly find the same. */
+  /** Skips the write if the file already has this content: consecutive programs usually find the same state. */
   #write(workspace: string, place: Place): Promise<void> {
     const name = recordName(workspace);
     const writing = place.work.then(async () => {
@@ -198,14 +199,14 @@ export class GuardRecords {
       if (place.live.size > 0 || this.#unfinished.has(name)) return;
       await this.#directory.remove(name).catch(() => undefined);
       place.durable = undefined;
-      // A program that came meanwhile writes it again.
+      // A program that started meanwhile writes the record again.
       if (place.live.size === 0) this.#places.delete(workspace);
     });
     await place.work;
   }
 }
 
-/** What kernels left in a home, also for readers beside a kernel. */
+/** Reads the records that kernels left in a home; also used without a running kernel. */
 export async function readUnfinished(directory: string): Promise<UnfinishedWorkspace[]> {
   const names = await readdir(directory).catch(() => []);
   const found = names.filter((name) => RECORD.test(name)).map((name) => readRecord(directory, name));
@@ -226,7 +227,7 @@ async function readRecord(directory: string, name: string): Promise<UnfinishedWo
   }
 }
 
-/** Programs that are guarded in the same way share what is written of them. */
+/** Writes the same scan only once for programs that are guarded in the same way. */
 function encodeOnce(record: GuardRecord): string {
   if (record.scans.length < 2) return encodeRecord(record);
   const texts = new Map(record.scans.map((scan) => [encodeRecord({ ...record, scans: [scan] }), scan]));

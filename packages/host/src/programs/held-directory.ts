@@ -7,39 +7,39 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const O_PATH = 0o10000000;
 const MAX_TRIES = 40;
 const MAX_CHUNK_BYTES = 1024 * 1024;
-/** What the owner of a directory needs to see what is in it, and to move it. */
+/** Permissions that an owner needs to list and enter a directory. */
 const OWNER_SEES = 0o500;
 const OWNER_ALL = 0o700;
 
-/** What was found at a path, held open. */
+/** Facts about a path, read from an open file descriptor. */
 export interface FoundEntry {
   readonly kind: "directory" | "file" | "link" | "other";
   readonly device: bigint;
   readonly inode: bigint;
-  /** Of a link. */
+  /** Target of a link. */
   readonly target: string | undefined;
   readonly mode: number;
-  /** How many names it has. */
+  /** Number of hard links. */
   readonly links: number;
-  /** Of a file with several names, which a mount over one of them does not guard: what is in it. */
+  /** Content of a file with several hard links, where a mount over one of them is no protection. */
   readonly content?: Buffer | undefined;
 }
 
 export interface WalkOptions {
   /**
-   * For what a program has left: directories whose owner cannot look into them are opened to their owner, and nothing
-   * that is found there makes the walk fail.
+   * For directories that a program left behind: grants the owner access to those it cannot read, and never fails
+   * because of what is found.
    *
-   * SECURITY: a directory is changed by the file that is held. Its owner gains what its owner could do anyway.
+   * SECURITY: permissions are changed through the open descriptor. The owner gains nothing that it could not do itself.
    */
   readonly opensClosed?: boolean;
 }
 
 /**
- * A directory of a workspace, held open.
+ * An open directory of a workspace.
  *
- * SECURITY: every step goes one name down from what is held, and follows no link: whatever an agent swaps meanwhile, no
- * step leads out of the workspace. Nothing is read but names and what they are. Names are bytes: see `nameFromBytes`.
+ * SECURITY: every step descends by one name from an open directory and follows no link, so no step can leave the
+ * workspace, whatever an agent replaces meanwhile. Names are bytes: see `nameFromBytes`.
  */
 export class HeldDirectory {
   readonly #handle: FileHandle;
@@ -56,7 +56,7 @@ export class HeldDirectory {
     return directory;
   }
 
-  /** Nothing, if it cannot be listed: see `isClosed`. */
+  /** Returns no names if the directory cannot be listed: see `isClosed`. */
   async names(): Promise<string[]> {
     try {
       return (await readdir(this.#path, "buffer")).map(nameFromBytes);
@@ -66,7 +66,7 @@ export class HeldDirectory {
     }
   }
 
-  /** Whether its owner cannot look into it, or this process cannot. */
+  /** Whether its owner or this process cannot list and enter it. */
   async isClosed(): Promise<boolean> {
     if (process.geteuid?.() === 0) return ((await this.#handle.stat()).mode & OWNER_SEES) !== OWNER_SEES;
     const listed = await openIfThere(Buffer.from(this.#path), O_RDONLY | O_DIRECTORY);
@@ -77,7 +77,7 @@ export class HeldDirectory {
     return entered === undefined;
   }
 
-  /** Undefined if there is nothing of that name. */
+  /** Returns undefined if the name does not exist. */
   async inspect(name: string): Promise<FoundEntry | undefined> {
     for (let tries = 0; ; tries++) {
       const found = await this.#lookOnce(name);
@@ -105,7 +105,7 @@ export class HeldDirectory {
       const found = { kind, device, inode, mode: Number(facts.mode) & 0o7777, links: Number(facts.nlink) } as const;
       if (kind !== "link") return { ...found, target: undefined };
       const target = await readlink(path, "latin1").catch(() => undefined);
-      // A link that is held cannot be read, only its name can: which must still be that of the same link.
+      // A link cannot be read through its descriptor, only by name: check that the name still refers to the same link.
       const now = await lstat(path, { bigint: true }).catch(() => undefined);
       const isSame = target !== undefined && now?.ino === inode && now.dev === device;
       return isSame ? { ...found, target } : { ...found, target: undefined, isExchanged: true };
@@ -114,7 +114,7 @@ export class HeldDirectory {
     }
   }
 
-  /** Undefined if there is no such directory, or a link in its place. */
+  /** Returns undefined if there is no such directory, or if it is a link. */
   async enter(name: string): Promise<HeldDirectory | undefined> {
     const handle = await openIfThere(this.#at(name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
     if (handle === undefined) return undefined;
@@ -123,7 +123,7 @@ export class HeldDirectory {
     return entered;
   }
 
-  /** The same for a path of several names; undefined if a part of it is missing or no directory. */
+  /** As `inspect`, for a path of several names; undefined if a parent is missing or not a directory. */
   async inspectAt(path: string): Promise<FoundEntry | undefined> {
     return await this.#below(path, (directory, name) => directory.inspect(name));
   }
@@ -139,7 +139,7 @@ export class HeldDirectory {
     });
   }
 
-  /** What a directory holds, without looking closer. */
+  /** Returns the names and kinds of a directory's entries from the listing alone. */
   async kindsAt(path: string): Promise<ReadonlyMap<string, "directory" | "link" | "other"> | undefined> {
     return await this.#below(path, async (directory, name) => {
       const entered = await directory.enter(name);
@@ -161,12 +161,12 @@ export class HeldDirectory {
     );
   }
 
-  /** The beginning of a regular file, as text. */
+  /** Reads the first bytes of a regular file as text. */
   async readAt(path: string, maxBytes: number): Promise<string | undefined> {
     return await this.#below(path, async (directory, name) => (await directory.read(name, maxBytes))?.toString("utf8"));
   }
 
-  /** A regular file in parts; nothing where it is missing. A part is valid until the next one is taken. */
+  /** Reads a regular file in chunks; yields nothing if it is missing. A chunk is valid until the next one is read. */
   async *chunksAt(path: string): AsyncGenerator<Buffer> {
     const open = (directory: HeldDirectory, name: string): Promise<FileHandle | undefined> =>
       openIfThere(directory.#at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -205,7 +205,7 @@ export class HeldDirectory {
     }
   }
 
-  /** The beginning of a regular file. */
+  /** Reads the first bytes of a regular file. */
   async read(name: string, maxBytes: number): Promise<Buffer | undefined> {
     const handle = await openIfThere(this.#at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (handle === undefined) return undefined;
@@ -231,7 +231,7 @@ export class HeldDirectory {
     if (this.#options.opensClosed !== true) return;
     const { mode } = await this.#handle.stat();
     if ((mode & OWNER_SEES) === OWNER_SEES) return;
-    // Where it belongs to another user, no program of this workspace has closed it.
+    // This may fail for a directory of another user, which no program of this workspace can have closed.
     await chmod(this.#path, (mode & 0o7777) | OWNER_ALL).catch(() => undefined);
   }
 

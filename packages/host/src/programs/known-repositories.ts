@@ -3,15 +3,18 @@ import type { SandboxedProgram } from "@narthex/kernel";
 import { HeldDirectory } from "./held-directory.ts";
 
 const MAX_BASES = 256;
-/** So many directories are looked at together. */
+/** Number of directories examined concurrently. */
 const TOGETHER = 64;
 
-/** Directories of workspaces in which repositories were seen. */
+/** Directories of workspaces that are known to contain repositories. */
 export class KnownRepositories {
-  /** By workspace. */
+  /** Keyed by workspace. */
   readonly #known = new Map<string, Promise<Set<string>>>();
 
-  /** Where paths are protected for a program: the root, the directories down to where it starts, and repositories. */
+  /**
+   * Returns the directories in which paths are protected for a program: the root, those down to its working directory,
+   * and repositories.
+   */
   async basesFor(workspace: string, program: SandboxedProgram): Promise<string[]> {
     const known = await this.#repositoriesOf(workspace);
     for (const repository of program.repositories ?? []) {
@@ -27,7 +30,9 @@ export class KnownRepositories {
     return [...bases].sort();
   }
 
-  /** Looked for once, in the root's own directories; others become known when a program works in them. */
+  /**
+   * Searches once, in the direct children of the root; other repositories become known when a program works in them.
+   */
   #repositoriesOf(workspace: string): Promise<Set<string>> {
     const known = this.#known.get(workspace);
     if (known !== undefined) return known;
@@ -38,7 +43,7 @@ export class KnownRepositories {
   }
 }
 
-/** A directory whose name is not UTF-8 cannot be mounted over, nor be named by a program that starts in it. */
+/** Skips names that are not UTF-8: they cannot be mounted over, and no program can start in them. */
 async function findRepositories(workspace: string): Promise<Set<string>> {
   const found = new Set<string>();
   const root = await HeldDirectory.open(workspace);
@@ -65,7 +70,7 @@ async function holdsRepository(root: HeldDirectory, name: string): Promise<boole
   }
 }
 
-/** SECURITY: one more would not be guarded. */
+/** SECURITY: a further repository would not be guarded. */
 function tooMany(workspace: string): KernelError {
   const message = `\`${workspace}\` has more than ${MAX_BASES} repositories, and one more would not be guarded: open a session in a directory with fewer`;
   return new KernelError("RESOURCE_EXCEEDED", message);

@@ -1,6 +1,6 @@
 import { HeldDirectory } from "./held-directory.ts";
 
-/** What lies in a workspace's root and in every directory down to this one, without following a link. */
+/** Lists the entries of a workspace's root and of every directory down to this one, without following links. */
 export async function listAncestorEntries(workspace: string, directory: string): Promise<string[]> {
   const parts = directory === "." ? [] : directory.split("/");
   const found: string[] = [];

@@ -6,11 +6,12 @@ import { KernelError } from "@narthex/contracts";
 const OTHERS_MAY_ANYTHING = 0o077;
 
 /**
- * Where all kernels of this user keep their locks of workspaces, whatever their homes and environments are.
+ * Opens the directory where all kernels of this user keep their workspace locks, whatever their homes and environments
+ * are.
  *
- * SECURITY: a lock that other users could take would let them stop every program of a workspace. The directory is this
- * user's alone. It lies where only this user can make it; the last place is for users without a home, where another user
- * who was there first is named.
+ * SECURITY: if other users could take these locks, they could block every program of a workspace. So the directory must
+ * be private to this user. All places but the last can be created by this user only; the last one is for users without
+ * a home, and if another user occupies it, the error names that user.
  */
 export async function openLockDirectory(places: readonly string[] = lockPlaces()): Promise<string> {
   let problem = "there is no place for it";
@@ -31,7 +32,7 @@ function lockPlaces(): readonly string[] {
   const uid = process.getuid?.() ?? 0;
   const elsewhere = [`/run/user/${uid}/narthex/locks`, `/tmp/narthex-locks-${uid}`];
   try {
-    // Not the variable HOME, which two kernels of one user may have been given differently.
+    // Not from the variable HOME: two kernels of one user may have different values.
     return [join(userInfo().homedir, ".local/state/narthex/locks"), ...elsewhere];
   } catch {
     return elsewhere;

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { tryExclusiveLock } from "../system/exclusive-lock.ts";
 
-/** A lock that this process holds. */
+/** A lock held by this process. */
 export interface LockFile {
   release(): void;
 }
@@ -10,10 +10,10 @@ export interface LockFile {
 const MUTEX_NAME = "gate";
 
 /**
- * Takes a lock of a private directory; undefined while another process has it. The lock is on an empty file.
+ * Takes a lock in a private directory, as a lock on an empty file; undefined if another process holds it.
  *
- * INVARIANT: files are opened, locked and removed only behind the directory's gate, which is held for the moment that
- * takes: no process can wait for a file that another one has removed.
+ * INVARIANT: lock files are opened, locked and removed only while holding the directory's mutex, which is held very
+ * briefly: no process can wait on a file that another one has removed.
  */
 export function takeLockFile(directory: string, name: string): LockFile | undefined {
   const path = join(directory, name);
@@ -22,7 +22,7 @@ export function takeLockFile(directory: string, name: string): LockFile | undefi
   return {
     release() {
       try {
-        // A file that stays, because another process is behind the gate, is used again in the same workspace.
+        // If another process holds the mutex, the file stays and is reused for the same workspace.
         withMutex(directory, () => rmSync(path, { force: true }));
       } finally {
         database.close();
@@ -31,7 +31,7 @@ export function takeLockFile(directory: string, name: string): LockFile | undefi
   };
 }
 
-/** Undefined if another process is behind the gate, or the work gave nothing. */
+/** Returns undefined if another process holds the mutex, or if the work returned undefined. */
 function withMutex<T>(directory: string, work: () => T): T | undefined {
   const gate = tryExclusiveLock(join(directory, MUTEX_NAME));
   if (gate === undefined) return undefined;

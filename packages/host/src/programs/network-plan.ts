@@ -1,20 +1,20 @@
 import type { ProgramNetwork } from "@narthex/kernel";
 import type { SandboxMount } from "../sandbox/sandbox-plan.ts";
 
-/** Where the gate's socket lies inside, and where programs find the gate. */
+/** Path of the gate's socket inside, and the port on which programs reach the gate. */
 export const GATE_SOCKET = "/run/narthex/gate";
 export const GATE_PORT = 3128;
 
 export interface NetworkPlan {
   readonly mounts: readonly SandboxMount[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Settings of git, as keys and values. */
+  /** Git settings as keys and values. */
   readonly git: readonly (readonly [key: string, value: string])[];
 }
 
 const NONE: NetworkPlan = { mounts: [], environment: {}, git: [] };
 
-/** What a program needs to know to find its way out: nothing, if there is none. */
+/** Plans what a program needs to reach the network; nothing if it has no network access. */
 export function networkPlan(network: ProgramNetwork | undefined): NetworkPlan {
   if (network === undefined) return NONE;
   const { socketPath, credential } = network;
@@ -33,7 +33,7 @@ export function networkPlan(network: ProgramNetwork | undefined): NetworkPlan {
       NODE_USE_ENV_PROXY: "1",
       NARTHEX_GATE: gate,
     },
-    // Git asks the gate itself, which speaks TLS for it: so it is seen what is asked, and a credential can be added.
+    // Git sends requests to the gate, which does TLS for it: so requests can be inspected and credentials added.
     git: [
       [`url.${gate}https://.insteadOf`, "https://"],
       [`url.${gate}https://.insteadOf`, "ssh://git@"],

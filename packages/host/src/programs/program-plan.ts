@@ -17,18 +17,18 @@ import type { Toolchain } from "../toolchains/toolchain.ts";
 
 export interface PlanParts {
   readonly identity: SandboxIdentity;
-  /** The workspace's own directory: what is mounted is compared with it before anything runs. */
+  /** Identity of the workspace directory: the mount is compared with it before anything runs. */
   readonly directory: FileIdentity;
   readonly toolchains: readonly Toolchain[];
-  /** Parents first; mounted after the workspace they lie in. */
+  /** Parents first; mounted after the workspace that contains them. */
   readonly guards: readonly SandboxMount[];
-  /** HOME and the session's scratch directory, if it gets them. */
+  /** HOME and the session's scratch directory, if the program gets them. */
   readonly homes: readonly SandboxMount[];
 }
 
 /**
- * A directory that looks like a bare repository is none unless it is named as one, and no configuration starts a monitor:
- * otherwise `git status` would run what anybody wrote into such a directory.
+ * Ignores directories that look like bare repositories unless explicitly named, and disables configured file system
+ * monitors: otherwise `git status` would run commands planted in such a directory.
  */
 const SAFE_GIT_SETTINGS = [
   ["safe.bareRepository", "explicit"],
@@ -37,7 +37,7 @@ const SAFE_GIT_SETTINGS = [
 
 const TEMPORARY_BYTES = 512 * 1024 * 1024;
 
-/** The sandbox of one program. Its environment is made from nothing. */
+/** Plans the sandbox of one program. No variable is inherited from the kernel's environment. */
 export function programPlan(place: SandboxProfile, program: SandboxedProgram, parts: PlanParts): SandboxPlan {
   const { toolchains, homes } = parts;
   const hasWorkspace = place.access !== "none";
@@ -71,15 +71,15 @@ export function programPlan(place: SandboxProfile, program: SandboxedProgram, pa
     workingDirectory: hasWorkspace ? toSandboxDirectory(program.workingDirectory) : "/",
     limits: limitsOf(place, program),
     temporaryBytes: TEMPORARY_BYTES,
-    // SECURITY: what hands requests on needs a unix socket; the program itself is kept from them: see `throughGate`.
+    // SECURITY: the forwarder needs a unix socket; the program itself is denied them: see `withGateForwarder`.
     socketFamilies: place.network === undefined ? ["inet", "inet6"] : ["unix", "inet", "inet6"],
-    // What hands requests on is a second process; the command itself is kept from more: see `throughGate`.
+    // The forwarder is a second process; the command itself may still not fork: see `withGateForwarder`.
     mayFork: place.mayFork || place.network !== undefined,
     identity: parts.identity,
   };
 }
 
-/** Whether nothing outside the workspace, its home and the session's scratch directory can be written. */
+/** Whether nothing is writable but the workspace, its home and the session's scratch directory. */
 export function writesOwnOnly({ mounts }: SandboxPlan): boolean {
   return mounts.every(({ access, target }) => {
     const isHome = target === HOME_PATH || target === SCRATCH_PATH;
@@ -87,7 +87,7 @@ export function writesOwnOnly({ mounts }: SandboxPlan): boolean {
   });
 }
 
-/** Git reads these from the environment. */
+/** Encodes git settings as environment variables. */
 function gitSettings(settings: readonly (readonly [key: string, value: string])[]): Record<string, string> {
   const variables: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
   settings.forEach(([key, value], index) => {
@@ -97,7 +97,10 @@ function gitSettings(settings: readonly (readonly [key: string, value: string])[
   return variables;
 }
 
-/** SECURITY: bubblewrap makes the directories of a content's path, so that must never lie in what a tool can write. */
+/**
+ * SECURITY: bubblewrap creates the parent directories of the target, so they must never be in a directory that a tool
+ * can write.
+ */
 function requireUnderOpt(content: ProgramContent): ProgramContent {
   if (!CONTENT_PATH.test(content.target) || content.target.split("/").includes("..")) {
     throw new KernelError("SANDBOX_ERROR", "files made of bytes lie below /opt");
@@ -107,7 +110,7 @@ function requireUnderOpt(content: ProgramContent): ProgramContent {
 
 const CONTENT_PATH = /^\/opt\/[^/\0]+(?:\/[^/\0]+)*$/;
 
-/** SECURITY: the last part may be a link; bubblewrap goes there inside the sandbox, where it leads nowhere else. */
+/** SECURITY: the last part may be a link; bubblewrap resolves it inside the sandbox, where it cannot lead outside. */
 function toSandboxDirectory(path: string): string {
   if (path === ".") return WORKSPACE_PATH;
   if (path.startsWith("/") || path.split("/").some((part) => part === "" || part === "." || part === "..")) {
@@ -116,10 +119,13 @@ function toSandboxDirectory(path: string): string {
   return `${WORKSPACE_PATH}/${path}`;
 }
 
-/** Places that exist inside already, and of which no name can stand for the workspace. */
+/** Paths that already exist inside and so cannot be links to the workspace. */
 const TAKEN = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/dev"];
 
-/** Absolute paths that the agent was told outside, or that git wrote down, hold inside as well. */
+/**
+ * Links the workspace's host path to its path inside, so that absolute paths known to the agent or written by git
+ * remain valid.
+ */
 function toWorkspaceSymlinks(workspace: string, mounts: readonly SandboxMount[]): SandboxPlan["symlinks"] {
   const isTaken = [...TAKEN, ...mounts.map(({ target }) => target)].some(
     (place) => `${workspace}/`.startsWith(`${place}/`) || `${place}/`.startsWith(`${workspace}/`),

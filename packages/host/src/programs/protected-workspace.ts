@@ -20,33 +20,33 @@ import { type RestoreProtected, TAKEN_PATHS } from "./restore-protected.ts";
 import type { FoundEntry } from "./held-directory.ts";
 import { type Admission, containsWorkspace, WorkspaceAdmission } from "./workspace-admission.ts";
 
-/** One program's stay in a workspace whose protected paths it must leave as they are. */
+/** One program's run in a workspace whose protected paths must not change. */
 export interface ProtectedRun {
   readonly guards: readonly SandboxMount[];
   readonly admission: Admission;
-  /** Whether what is there would be guarded as it was at the beginning. If not, the program must end: see the gate. */
+  /** Whether the guards would still be the same as at the start. If not, the program must end. */
   isCurrent(): Promise<boolean>;
-  /** A lasting program does nothing from now on, until `renew`: a crash meanwhile leaves nothing of it to put back. */
+  /** Marks a long-running program as idle until `renew`: after a crash meanwhile there is nothing of it to restore. */
   rest(): void;
-  /** As `isCurrent`, of a lasting program that rested: changes made meanwhile were made by people, and stay. */
+  /** As `isCurrent`, for a long-running program that rested. Changes made meanwhile were made by people and stay. */
   renew(): Promise<boolean>;
-  /** The program rested up to its end: nothing is put back for it. */
+  /** Asserts that the program rested until its end: nothing is restored for it. */
   vouch(): void;
   /**
-   * After the program, or while a lasting one rests: sets aside what it made among the protected paths. Answers their
-   * names, and where they are kept. Throws PROTECTION_FAILED if that is not possible: the workspace is unsafe then.
+   * Moves added protected paths aside and restores changed ones, after the program or while a long-running one rests.
+   * Returns the paths and where the files are kept. Throws PROTECTION_FAILED if that fails: the workspace is unsafe.
    */
   restore(): Promise<readonly string[]>;
-  /** The program has ended, and `putBack` was called or did not have to be. */
+  /** Call when the program has ended and `restore` was called or was not needed. */
   leave(): void;
 }
 
 export interface ProtectedWorkspaceOptions {
-  /** What is protected: relative to a directory, `*` for any part of one name. */
+  /** Protected paths, relative to a directory; `*` matches any part of one name. */
   readonly paths: readonly string[];
   readonly restoreProtected: RestoreProtected;
   readonly records: GuardRecords;
-  /** Only the workspace itself counts by default. */
+  /** By default only the workspace itself is considered. */
   readonly sources?: TrustSources;
 }
 
@@ -57,22 +57,22 @@ export interface GuardedProgram {
   readonly program: SandboxedProgram;
 }
 
-/** Told what was put back, or could not be. Resolves when it is durable. */
+/** Reports what was restored, or what could not be. Resolves when the report is durable. */
 export type ReportProtection = (report: ProtectionReport) => Promise<void>;
 
-/** Gives what lets go of it again; undefined while another kernel has it, or if it is not there. */
+/** Locks a workspace and returns its release function; undefined if another kernel holds it or if it does not exist. */
 export type LockWorkspace = (workspace: string) => Promise<(() => void) | undefined>;
 
 const REPOSITORY = ".git";
 const [TAKEN = ""] = TAKEN_PATHS;
-/** Keeps the protected paths of workspaces as they are while programs write beside them. */
+/** Keeps the protected paths of workspaces unchanged while programs write next to them. */
 export class ProtectedWorkspace {
   readonly #options: ProtectedWorkspaceOptions;
   readonly #gate = new WorkspaceAdmission();
   readonly #repositories = new KnownRepositories();
-  /** Programs that are at work, and what calls beside them were allowed to change meanwhile. */
+  /** Running programs, with the paths that concurrent calls were allowed to change. */
   readonly #stays = new Set<ProtectedRunState>();
-  /** By workspace: a recovery that is under way. */
+  /** Recoveries in progress, by workspace. */
   readonly #recovering = new Map<string, Promise<void>>();
   #report: ReportProtection = () => Promise.resolve();
   #loading: Promise<void> | undefined;
@@ -81,7 +81,10 @@ export class ProtectedWorkspace {
     this.#options = options;
   }
 
-  /** Completes what kernels before this one left undone, where `lock` gives the workspace; tells `report` from now on. */
+  /**
+   * Recovers what earlier kernels left undone, in each workspace that `lock` grants; later changes are reported to
+   * `report` too.
+   */
   async recover(report: ReportProtection, lock: LockWorkspace): Promise<void> {
     this.#report = report;
     await this.#load();
@@ -89,13 +92,13 @@ export class ProtectedWorkspace {
       if (record === undefined) continue;
       const unlock = await lock(workspace);
       if (unlock === undefined) continue;
-      // Nothing starts here because of it; the report says why.
+      // Ignored: no program starts there, and the report has the reason.
       await this.#recoverOnce(workspace).catch(() => undefined);
       unlock();
     }
   }
 
-  /** Workspaces in which no program runs until their protected paths are as they were, or were accepted as they are. */
+  /** Returns workspaces in which no program runs until their protected paths are restored or accepted by a person. */
   unsafe(): UnsafeWorkspace[] {
     return this.#options.records
       .list()
@@ -109,14 +112,14 @@ export class ProtectedWorkspace {
     onAsked?: () => void,
   ): Promise<ProtectedRun> {
     const bases = await this.#repositories.basesFor(workspace, program);
-    // A repository's own files must be writable for git to work: of them only some are guarded.
+    // Git must be able to write its repository, so only some of its files are guarded.
     const paths = this.#options.paths.filter((path) => path !== REPOSITORY);
     const git = paths.length < this.#options.paths.length ? (program.git ?? "guarded") : undefined;
     const { sources } = this.#options;
     const scan = { workspace, bases, paths, git, ...(sources && { sources }) };
     let state: ProtectedState = { present: new Map(), guards: [], trusted: NO_FINDINGS };
     const look = async (): Promise<string> => {
-      // SECURITY: what an earlier program left there is not taken for the user's own.
+      // SECURITY: files that an earlier program planted must not be taken for the user's own.
       await this.#recoverAround(workspace);
       state = await scanProtected(scan);
       return describeState(state);
@@ -139,7 +142,7 @@ export class ProtectedWorkspace {
     return this.#guard(stay, entrance);
   }
 
-  /** A program that may change everything: alone, because others rely on what is guarded. */
+  /** Begins a program that may change everything. It runs alone, because other programs rely on their guards. */
   async beginUnguarded(workspace: string, signal: AbortSignal, onAsked?: () => void): Promise<ProtectedRun> {
     const look = async (): Promise<string> => {
       await this.#recoverAround(workspace);
@@ -163,7 +166,7 @@ export class ProtectedWorkspace {
     };
   }
 
-  /** A call may change this path: a program that runs meanwhile is not blamed for it. */
+  /** Allows calls to change this path: programs that run meanwhile are not held responsible. */
   allowChange(workspace: string, path: string): void {
     const stays = this.#staysIn(workspace);
     if (stays.length === 0) void this.#options.records.forgetIdle(workspace);
@@ -173,7 +176,7 @@ export class ProtectedWorkspace {
     }
   }
 
-  /** No program runs in this workspace until a person has accepted it: a tool could not put back what it changed. */
+  /** Blocks programs in this workspace until a person accepts it: a tool could not restore what it changed. */
   async markUnsafe(workspace: string, sessionId: string, problem: string): Promise<void> {
     if ((this.#options.records.find(workspace)?.problem ?? "") !== "") return;
     await this.#options.records.markUnsafe(workspace, sessionId, problem);
@@ -217,7 +220,7 @@ export class ProtectedWorkspace {
     };
   }
 
-  /** Looks again each time another has left: what is to be guarded may have changed meanwhile. */
+  /** Scans again each time another program has left: the paths to guard may have changed meanwhile. */
   async #enter(
     workspace: string,
     look: () => Promise<string>,
@@ -259,7 +262,7 @@ export class ProtectedWorkspace {
     return pathsForModel(result);
   }
 
-  /** What was made goes; a link or file that was changed comes back. */
+  /** Moves added paths aside and restores changed links and files. */
   async #restore(
     scan: ProtectedScan,
     state: StateBefore,
@@ -268,7 +271,8 @@ export class ProtectedWorkspace {
   ): Promise<RestoreOutcome> {
     const { present: before } = state;
     const after = new Map((await scanProtected(scan, state)).present);
-    // SECURITY: a program that goes on has no guard over places that were made while it ran, so paths are protected in them.
+    // SECURITY: a long-running program has no guard over quarantine directories created while it runs, so protected
+    // paths are searched in them too.
     if (kept.size > 0) {
       const inside = {
         ...scan,
@@ -283,14 +287,14 @@ export class ProtectedWorkspace {
     if (added.length + restored.length === 0) return { paths: [], keptIn: [] };
     const { workspace } = scan;
     const keptIn = await this.#options.restoreProtected({ workspace, paths: added, restored });
-    // No program has made these.
+    // These directories were created by the kernel, not by a program.
     const made = keptIn.flatMap((place) => (place.startsWith(`${TAKEN}/`) ? [TAKEN, place] : [place]));
     for (const each of [kept, ...this.#staysIn(workspace).map((stay) => stay.kept)])
       for (const place of made) each.add(place);
     return { paths: changes.changed, keptIn };
   }
 
-  /** SECURITY: with its files as they are, no program may take them for the user's own. */
+  /** SECURITY: no program may run on the unrestored files and take them for the user's own. */
   async #fail(workspace: string, sessionIds: readonly string[], fault: unknown): Promise<KernelError> {
     const problem = describeFault(fault);
     await this.#options.records.fail(workspace, problem);
@@ -303,7 +307,7 @@ export class ProtectedWorkspace {
     return (this.#loading ??= this.#options.records.load());
   }
 
-  /** The same for all that lie in each other: what is planted in one is in the other too. */
+  /** Recovers all workspaces that contain each other: a planted file in one is in the other too. */
   async #recoverAround(workspace: string): Promise<void> {
     await this.#load();
     for (const { workspace: other } of this.#options.records.list()) {
@@ -313,7 +317,7 @@ export class ProtectedWorkspace {
     await this.#recoverOnce(workspace);
   }
 
-  /** Puts back what a killed kernel or a failed attempt left. Throws SANDBOX_UNAVAILABLE if that is still not possible. */
+  /** Restores what a killed kernel or a failed attempt left. Throws SANDBOX_UNAVAILABLE if that still fails. */
   async #recoverOnce(workspace: string): Promise<void> {
     if (this.#options.records.find(workspace) === undefined) return;
     const running = this.#recovering.get(workspace) ?? this.#recover(workspace);
@@ -351,10 +355,10 @@ export class ProtectedWorkspace {
         paths.push(...result.paths);
         keptIn.push(...result.keptIn);
       }
-      // Of a tool's own change there are no files that could be put back.
+      // A change by a tool itself has no stored files that could be restored.
       if (found.record.scans.length === 0) throw new KernelError("SANDBOX_ERROR", found.problem);
     } catch (fault) {
-      // Each is told once.
+      // Report each problem once.
       if (found.problem === "") await this.#fail(workspace, sessionIds, fault);
       throw unsafeWorkspaceError(workspace, describeFault(fault));
     }
@@ -367,13 +371,13 @@ export class ProtectedWorkspace {
 }
 
 interface Allowances {
-  /** What calls were allowed to change. */
+  /** Paths that calls were allowed to change. */
   readonly allowed: ReadonlySet<string>;
-  /** Places that were made to keep planted files in. */
+  /** Quarantine directories that were created for planted files. */
   readonly kept: Set<string>;
 }
 
-/** One program's stay. SECURITY: what was allowed is allowed for as long as it lasts, and for no program after it. */
+/** State of one program's run. SECURITY: an allowed change stays allowed for this run only. */
 interface ProtectedRunState extends Allowances {
   readonly workspace: string;
   readonly sessionId: string;

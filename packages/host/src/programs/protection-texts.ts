@@ -2,18 +2,18 @@ import { KernelError } from "@narthex/contracts";
 import type { ProtectionReport } from "@narthex/kernel";
 import { shownPath } from "./file-name.ts";
 
-/** Paths that are as they were again, and where the changed files are kept. */
+/** Restored paths, and where the changed files are kept. */
 export interface RestoreOutcome {
   readonly paths: readonly string[];
   readonly keptIn: readonly string[];
 }
 
-/** In the ledger, and in what a model is told. */
+/** Limits for the ledger, and for the text shown to a model. */
 const MAX_NAMED = 50;
 const MAX_TOLD = 10;
 const MAX_TOLD_LENGTH = 60;
 
-/** A report of which nothing is known yet. */
+/** A report without any findings. */
 export const EMPTY_REPORT: Omit<ProtectionReport, "workspace" | "sessionIds"> = {
   paths: [],
   keptIn: [],
@@ -22,19 +22,19 @@ export const EMPTY_REPORT: Omit<ProtectionReport, "workspace" | "sessionIds"> = 
   acceptedBy: "",
 };
 
-/** For the ledger and for people. */
+/** Formats paths for the ledger and for people. */
 export function pathsForLedger(paths: readonly string[], max = MAX_NAMED, maxLength?: number): string[] {
   const more = paths.length > max ? [`and ${paths.length - max} more`] : [];
   return [...paths.slice(0, max).map((path) => shownPath(path, maxLength)), ...more];
 }
 
-/** For the answer that a model gets, whose length is bounded. */
+/** Formats paths for the response to a model, whose length is limited. */
 export function pathsForModel({ paths, keptIn }: RestoreOutcome): string[] {
   const kept = keptIn.slice(0, MAX_TOLD).map((place) => `kept in ${place.slice(0, 2 * MAX_TOLD_LENGTH)}`);
   return [...pathsForLedger(paths, MAX_TOLD, MAX_TOLD_LENGTH), ...kept];
 }
 
-/** Why no program is started in a workspace, and what to do about it. */
+/** Explains why no program is started in a workspace, and what to do about it. */
 export function unsafeWorkspaceError(workspace: string, problem: string): KernelError {
   return new KernelError(
     "SANDBOX_UNAVAILABLE",

@@ -12,37 +12,40 @@ import { RESTORE_SCRIPT } from "./restore-script.ts";
 
 export interface RestoreRequest {
   readonly workspace: string;
-  /** What goes, relative to the workspace's root. */
+  /** Paths to move aside, relative to the workspace's root. */
   readonly paths: readonly string[];
-  /** What comes to be in the place of some of them. */
+  /** Entries to restore in place of some of them. */
   readonly restored: readonly RestoredPath[];
 }
 
 export type RestoredPath =
-  /** `target` has the bytes of a link's text as Latin-1. */
+  /** `target` holds the bytes of the link's target as Latin-1. */
   | { readonly path: string; readonly target: string }
   | { readonly path: string; readonly content: Buffer; readonly mode: number };
 
-/** Answers where it is kept, relative to the workspace's root: most often one place. Throws if anything was left. */
+/**
+ * Returns where the files are kept, relative to the workspace's root: usually one directory. Throws if a path could not
+ * be handled.
+ */
 export type RestoreProtected = (request: RestoreRequest) => Promise<readonly string[]>;
 
 /**
- * Where it is kept, at the root; in the second form also elsewhere. SECURITY: protected itself, so that no program adds to
- * it what the person who looks at it would run, such as a repository around it.
+ * Directories for planted files: at the root, and for the second pattern also elsewhere. SECURITY: protected
+ * themselves, so that no program can add files that the reviewing person would run, such as a repository around them.
  */
 export const TAKEN_PATHS: readonly string[] = [".narthex-taken", ".narthex-taken-*"];
 
 const MAX_MS = 300_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
-/** So many at a time, so that a request has a bound. */
+/** Maximum number of paths per request, so that its size is limited. */
 const MAX_PATHS = 20_000;
-/** A host that is short of processes or files may have them a moment later. */
+/** A host that is short of processes or files may have recovered a moment later. */
 const RETRY_MS = [100, 500];
 
 /**
- * Moves aside what a program made among the protected paths, and puts back what was there.
+ * Creates a function that moves aside what a program added among the protected paths and restores what was there.
  *
- * SECURITY: in a sandbox with the workspace and nothing else, so that a link put in its way leads nowhere.
+ * SECURITY: it runs in a sandbox with nothing but the workspace, so that a planted link leads nowhere.
  */
 export function createRestoreProtected(containment: () => Promise<Containment>): RestoreProtected {
   return async ({ workspace, paths, restored }) => {
@@ -107,7 +110,7 @@ async function run(containment: Containment, workspace: string, request: string)
   }
 }
 
-/** It comes from our own program; only its shape is looked at. */
+/** Our own program wrote it, so only its shape is checked. */
 function parseReport(output: Buffer): Report {
   const report = parseJson(output) as unknown as Partial<Report>;
   if (!Array.isArray(report.places) || !Array.isArray(report.left)) {

@@ -1,12 +1,13 @@
 /**
- * Moves things of a workspace aside and puts back what was in their place, for a Node inside a sandbox that has the
- * workspace as `/workspace`, its owner's rights and nothing else. Reads a request as JSON from its input and prints a
- * report as JSON; bytes travel as Latin-1.
+ * Script that moves entries of a workspace aside and restores the originals. It runs in Node inside a sandbox that has
+ * the workspace as `/workspace`, its owner's rights and nothing else. Reads a request as JSON from stdin and prints a
+ * report as JSON; bytes are encoded as Latin-1.
  *
- * SECURITY: everything here was made by a program that wants this to fail. Directories are entered one name at a time and
- * held; what is closed to its owner is opened; the place is made exclusively, in the root if `.narthex-taken` cannot be
- * used; what cannot go there (another file system, a full disk, a directory of another user) gets a new name where it is.
- * Nothing is deleted. What holds a repository is closed: git would take it for one.
+ * SECURITY: everything here was made by a program that wants this to fail. Directories are entered one name at a time
+ * and held open; those closed to their owner are opened. The quarantine directory is created exclusively, in the root
+ * if `.narthex-taken` cannot be used; an entry that cannot be moved there (another file system, a full disk, a
+ * directory of another user) is renamed in place. Nothing is deleted. A moved directory that holds a repository is made
+ * inaccessible: git would use the repository otherwise.
  */
 export const RESTORE_SCRIPT = String.raw`
 const fs = require("node:fs");

@@ -9,28 +9,28 @@ import { NO_SOURCES, type TrustSources } from "../trusted-paths/trust-sources.ts
 import { NO_FINDINGS, type TrustedFindings } from "../trusted-paths/trusted-findings.ts";
 import { type FoundEntry, HeldDirectory } from "./held-directory.ts";
 
-/** What is protected in a workspace, as it is now. */
+/** Current state of a workspace's protected paths. */
 export interface ProtectedState {
-  /** What is there, by path. */
+  /** Existing protected entries, by path. */
   readonly present: ReadonlyMap<string, FoundEntry>;
-  /** Mounts over what is there, parents first: read-only, or as a mount of its own that cannot be renamed. */
+  /** Mounts over existing paths, parents first: read-only, or writable mounts of their own, which cannot be renamed. */
   readonly guards: readonly SandboxMount[];
-  /** What is protected besides names, whether or not it is there. */
+  /** Paths that are protected for reasons other than their name, whether or not they exist. */
   readonly trusted: TrustedFindings;
 }
 
-/** What has to be known of the state before a program to tell what it changed. */
+/** State before a program that is needed to tell what it changed. */
 export type StateBefore = Pick<ProtectedState, "present"> & Partial<Pick<ProtectedState, "trusted">>;
 
 export interface ProtectedScan {
   readonly workspace: string;
   /** Directories in which the paths are protected, relative to the root, which is `.`. */
   readonly bases: readonly string[];
-  /** Paths below each of them; `*` stands for any part of one name. */
+  /** Protected paths below each of them; `*` matches any part of one name. */
   readonly paths: readonly string[];
-  /** How much of a repository is guarded; undefined if repositories are not. */
+  /** How strictly repositories are guarded; undefined if they are not. */
   readonly git: "guarded" | "configurable" | undefined;
-  /** Only the workspace itself counts by default. */
+  /** By default only the workspace itself is considered. */
   readonly sources?: TrustSources;
 }
 
@@ -38,14 +38,14 @@ const MAX_GUARDS = 1024;
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_KEPT_TOTAL_BYTES = 8 * MAX_KEPT_BYTES;
 
-/** Stands for the fact that a directory is a repository by its content: the same in each scan. */
+/** Entry for a directory that is a repository by its content; equal in every scan. */
 const SHAPE: FoundEntry = { kind: "file", device: 0n, inode: 0n, target: undefined, mode: 0, links: 1 };
 
 /**
- * Looks at every protected path once, from the root down, without following a link out of the workspace.
+ * Scans all protected paths once, from the root down, without following a link out of the workspace.
  *
- * With `before`, the state before a program ran, it looks at what the program has left. SECURITY: then no limit, mode,
- * name or kind of file makes it fail, because the program chose them; it answers no guards, since nothing will run.
+ * With `before`, the state before a program ran, it scans what the program left. SECURITY: in that case no limit, mode,
+ * name or file type makes it fail, because the program chose them; it returns no guards, since nothing will run.
  */
 export async function scanProtected(
   { workspace, bases, paths, git, sources = NO_SOURCES }: ProtectedScan,
@@ -83,7 +83,7 @@ class Scan {
   readonly guards = new Map<string, SandboxMount>();
   readonly #workspace: string;
   readonly #before: ReadonlyMap<string, FoundEntry> | undefined;
-  /** Directories on the way. */
+  /** Directories passed on the way down. */
   readonly #passed = new Map<string, FoundEntry>();
   #keptBytes = 0;
 
@@ -92,7 +92,7 @@ class Scan {
     this.#before = before;
   }
 
-  /** Goes down part by part. */
+  /** Descends name by name. */
   async descend(
     directory: HeldDirectory,
     parts: readonly string[],
@@ -133,7 +133,7 @@ class Scan {
     const isOnTheWay = deeper.length === rests.length && found.kind === "directory" && !this.#before?.has(path);
     const child = isOnTheWay ? await directory.enter(name) : undefined;
     try {
-      // What cannot be looked into stands for all that would be in it: a file, a link or a closed directory.
+      // A file, a link or a closed directory stands for everything that could be below it.
       if (child === undefined || (await child.isClosed())) {
         this.present.set(path, { ...found, content: await this.#contentOf(directory, name, path, found) });
         if (found.kind === "directory" || found.kind === "file") this.#guard(path, "read", found);
@@ -146,7 +146,10 @@ class Scan {
     }
   }
 
-  /** SECURITY: a mount guards one name. By another the file can still be written, so it is compared, and put back. */
+  /**
+   * SECURITY: a mount guards one name. The file can still be written through another hard link, so its content is
+   * compared and restored.
+   */
   async #contentOf(
     directory: HeldDirectory,
     name: string,
@@ -154,7 +157,7 @@ class Scan {
     { kind, links }: FoundEntry,
   ): Promise<Buffer | undefined> {
     if (kind !== "file") return undefined;
-    // The other name may be gone by then.
+    // Do not rely on the link count: the other hard link may have been removed by then.
     if (this.#before !== undefined) {
       const isCompared = this.#before.get(path)?.content !== undefined;
       return isCompared ? await directory.read(name, MAX_KEPT_BYTES + 1) : undefined;
@@ -170,8 +173,8 @@ class Scan {
   }
 
   /**
-   * Each directory on the way becomes a mount of its own: what holds a guarded path cannot be renamed. Others stay as they
-   * are, so that where a program starts makes no difference to its guards.
+   * Makes each parent directory a mount of its own, so that it cannot be renamed together with the guarded path. Other
+   * directories are left alone, so that guards do not depend on a program's working directory.
    */
   #guard(path: string, access: SandboxMount["access"], found: FoundEntry): void {
     if (this.#before !== undefined) return;

@@ -11,13 +11,13 @@ import { runCacheScript } from "../toolchains/run-cache-script.ts";
 
 export interface ScratchOptions {
   readonly containment: () => Promise<Pick<Containment, "start">>;
-  /** Where the homes of workspaces are kept. */
+  /** Directory that contains the homes of workspaces. */
   readonly cacheDirectory: string;
   readonly space: DiskSpace;
   readonly maxBytes: number;
 }
 
-/** The directory as programs of one session use it. */
+/** The scratch directory as programs of one session use it. */
 export interface ScratchUse {
   readonly mount: SandboxMount;
   readonly area: StorageArea;
@@ -28,11 +28,11 @@ const MAX_TRIES = 3;
 const KILOBYTE = 1024;
 
 /**
- * A directory of each session's own, until the session ends.
+ * A private directory for each session, until the session ends.
  *
- * SECURITY: it belongs to the user that programs run as, who can exchange its files for links at any moment. The kernel,
- * which may be root, never walks it: it is emptied in a sandbox as that user, and then removed as an empty directory of
- * a parent that only the kernel can write. Tested by `test/attacks/privileged-races.test.ts`.
+ * SECURITY: it belongs to the user that programs run as, who can replace its files with links at any moment. The
+ * kernel, which may be root, never walks it: it is emptied in a sandbox as that user, then removed as an empty
+ * directory from a parent that only the kernel can write. Tested by `test/attacks/privileged-races.test.ts`.
  */
 export class SessionScratch {
   readonly #options: ScratchOptions;
@@ -43,8 +43,7 @@ export class SessionScratch {
   }
 
   /**
-   * `parent` is where the homes of workspaces lie: programs can go through it, and not list it. A directory over its bound
-   * is emptied first.
+   * `parent` contains the homes of workspaces: programs can traverse it, but not list it. A directory over its limit is emptied first.
    */
   async enter(sessionId: string, parent: string, identity: SandboxIdentity): Promise<ScratchUse> {
     const use = await this.#useFor(sessionId, parent, identity);
@@ -76,7 +75,10 @@ export class SessionScratch {
     return { mount: { source, target: SCRATCH_PATH, access: "write" }, area };
   }
 
-  /** Also one that an earlier kernel made for the session. Throws SANDBOX_ERROR if it cannot be emptied. */
+  /**
+   * Removes the session's directory, even if an earlier kernel created it. Throws SANDBOX_ERROR if it cannot be
+   * emptied.
+   */
   async remove(sessionId: string): Promise<void> {
     const made = await this.#made.get(sessionId)?.catch(() => undefined);
     this.#made.delete(sessionId);
@@ -85,7 +87,7 @@ export class SessionScratch {
     for (const parent of parents) await this.#removeAt(join(parent, `scratch-${sessionId}`));
   }
 
-  /** Removes directories that killed kernels left, of sessions that have ended. Throws at the end, if some stay. */
+  /** Removes directories of ended sessions that killed kernels left. Throws after all were tried if some remain. */
   async removeLeftovers(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void> {
     const problems: unknown[] = [];
     for (const parent of await findCacheParents(this.#options.cacheDirectory)) {
@@ -102,7 +104,7 @@ export class SessionScratch {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (await removeEmpty(path)) return;
       const { uid, gid } = await lstat(path);
-      // No program ever had it: nothing in it came from a session.
+      // Never handed to a program, so its content did not come from a session.
       if (uid === 0) break;
       const containment = await this.#options.containment();
       await runCacheScript(containment, { source: path, identity: { uid, gid } }, "empty");
@@ -113,7 +115,7 @@ export class SessionScratch {
   }
 }
 
-/** False if an earlier kernel made it. */
+/** Returns false if an earlier kernel created it. */
 async function makeScratch(source: string, identity: SandboxIdentity): Promise<boolean> {
   const isNew = await mkdir(source, { mode: 0o700 }).then(
     () => true,
@@ -123,7 +125,7 @@ async function makeScratch(source: string, identity: SandboxIdentity): Promise<b
     },
   );
   const facts = await lstat(source);
-  // INVARIANT: only the kernel can write the parent, so the name stands for the same directory from here on.
+  // INVARIANT: only the kernel can write the parent, so from here on the name refers to the same directory.
   const isKernels = facts.uid === process.getuid?.();
   if (!facts.isDirectory() || !(isKernels || facts.uid === identity.uid)) {
     throw new KernelError(
@@ -135,7 +137,7 @@ async function makeScratch(source: string, identity: SandboxIdentity): Promise<b
   return isNew;
 }
 
-/** False if there is something in it. */
+/** Returns false if the directory is not empty. */
 async function removeEmpty(path: string): Promise<boolean> {
   try {
     await rmdir(path);

@@ -4,43 +4,44 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { KernelError } from "@narthex/contracts";
 
-/** One program of a call, as it is noted before it begins. */
+/** One program of a call, recorded before it begins. */
 interface StartedProgram {
   readonly call: string;
-  /** The first process of its own process namespace, by its number outside; 0 where the end of it could not be proven. */
+  /** Host pid of the first process in its process namespace; 0 if its end cannot be proven. */
   readonly pid: number;
-  /** When that process began, in ticks since the machine did: no other process has the same number and time. */
+  /** Start time of that process, in ticks since boot: pid and start time together are unique. */
   readonly startTime: string;
 }
 
-/** How long a start waits for the programs of a kernel that was just killed: they are killed with it. */
+/** How long startup waits for programs of a kernel that was just killed: they are killed with it. */
 const MAX_DYING_MS = 3000;
 const DYING_POLL_MS = 10;
 const FORMAT = "narthex programs 1";
-/** A file that has grown beyond this is written again with the calls that have not ended. */
+/** Above this size the file is rewritten with only the calls that have not ended. */
 const MAX_FILE_BYTES = 256 * 1024;
 
 /**
- * The programs that this kernel has started, in a file of the home for the kernel that follows one that was killed.
+ * Records the programs that this kernel has started in a file of the home, for the next kernel in case this one is
+ * killed.
  *
- * SECURITY: a call is run again because of what is proven here, so everything that is not known counts as running.
- * - A program is held back until it is noted (`beforeRelease`), also if the kernel dies meanwhile: see `gatedCommand`. So a
- *   program that is not in the file of its kernel has run nothing.
- * - What is noted is the first process of the program's own process namespace. When that one is gone or waits to be
- *   collected, the system has ended and collected every other process in it, also those that detached.
- * - A number that was given to another process since is told by the time at which that began. Numbers and times compare only
- *   within the same start of the machine and the same namespaces; after another start everything is gone.
- * - Nothing need be flushed to the disk: what was written survives the process, and nothing survives the machine.
- * - No sandbox reaches the home.
+ * SECURITY: a call is retried based on these proofs, so everything unknown counts as running.
+ * - A program is held back until it is recorded (`beforeRelease`), even if the kernel dies meanwhile: see
+ *   `gatedCommand`. So a program that is not in its kernel's file has run nothing.
+ * - The record names the first process of the program's own process namespace. When that process is gone or a zombie,
+ *   the system has killed and reaped every other process in the namespace, including detached ones.
+ * - A reused pid is detected by its start time. Pids and times are comparable only within the same boot and the same
+ *   namespaces; after a reboot every process is gone.
+ * - No flush to disk is needed: written data survives the process, and no process survives the machine.
+ * - No sandbox can reach the home.
  */
 export class StartedPrograms {
   readonly #directory: string;
   readonly #maxDyingMs: number;
   #opened: Promise<OpenedFile> | undefined;
-  /** What the file says of calls that have not ended. */
+  /** Lines of the file for calls that have not ended. */
   readonly #lines = new Map<string, string>();
   #bytes = 0;
-  /** Writes go one after the other. */
+  /** Serializes writes. */
   #work: Promise<void> = Promise.resolve();
 
   constructor(directory: string, maxDyingMs = MAX_DYING_MS) {
@@ -48,22 +49,22 @@ export class StartedPrograms {
     this.#maxDyingMs = maxDyingMs;
   }
 
-  /** Names this kernel's file, the machine's start and the namespaces, for the intents of calls. */
+  /** Returns an id with the boot, the namespaces and this kernel's file, to be stored in the intents of calls. */
   async run(): Promise<string> {
     return (await this.#open()).run;
   }
 
-  /** Writes down a program that is held back. Throws STORE_UNAVAILABLE where that fails. */
+  /** Records a program that is held back. Throws STORE_UNAVAILABLE on failure. */
   async note(call: string, pid: number): Promise<void> {
     await this.#write({ call, pid, startTime: await startTimeOfFirst(pid) });
   }
 
-  /** From now on nothing can be proven about this call. */
+  /** Records that nothing can be proven about this call from now on. */
   async noteUnproven(call: string): Promise<void> {
     await this.#write({ call, pid: 0, startTime: "" });
   }
 
-  /** The call's outcome is recorded: nothing about it is needed any more. */
+  /** Forgets a call whose outcome is recorded. */
   endCall(call: string): void {
     this.#lines.delete(call);
   }
@@ -80,7 +81,7 @@ export class StartedPrograms {
     return own !== undefined && (await areGone(own, this.#maxDyingMs));
   }
 
-  /** Removes the files of earlier kernels, but for those that are named. */
+  /** Removes the files of earlier kernels except those given. */
   async forget(except: ReadonlySet<string>): Promise<void> {
     const own = this.#opened && (await this.#opened.catch(() => undefined))?.run;
     const kept = new Set([...except, own ?? ""].map((run) => run.split(" ").at(-1)));
@@ -115,7 +116,7 @@ export class StartedPrograms {
     const writing = this.#work.then(async () => {
       try {
         const opened = await this.#open();
-        // INVARIANT: one write a line, so that a kernel that is killed leaves whole lines.
+        // INVARIANT: one write per line, so that a killed kernel leaves whole lines.
         const { bytesWritten } = await opened.file.write(line);
         if (bytesWritten !== Buffer.byteLength(line)) throw new TypeError("the line was cut");
         this.#lines.set(program.call, (this.#lines.get(program.call) ?? "") + line);
@@ -137,7 +138,7 @@ export class StartedPrograms {
     await rename(`${path}.draft`, path);
     const file = await open(path, "a");
     this.#opened = Promise.resolve({ ...opened, file });
-    // What is left is what it begins with: many calls that run at once do not have it written again and again.
+    // Cap the counter, so that many concurrent calls do not cause a rewrite again and again.
     this.#bytes = Math.min(text.length, MAX_FILE_BYTES / 2);
     await opened.file.close();
   }
@@ -154,12 +155,12 @@ const NAME = /^[0-9a-f]{32}$/;
 
 interface MachineFacts {
   readonly boot: string;
-  /** The process and the time namespace that this kernel is in. */
+  /** Process and time namespace of this kernel. */
   readonly processes: string;
   readonly times: string;
 }
 
-/** Undefined where the system does not tell them. */
+/** Returns undefined if the system does not provide these facts. */
 async function machineFacts(): Promise<MachineFacts | undefined> {
   try {
     const [boot, processes, times] = await Promise.all([
@@ -173,7 +174,7 @@ async function machineFacts(): Promise<MachineFacts | undefined> {
   }
 }
 
-/** Throws for a process that is not the first one of a namespace of its own. */
+/** Throws if the process is not the first one of its own namespace. */
 async function startTimeOfFirst(pid: number): Promise<string> {
   const [status, facts] = await Promise.all([readFile(`/proc/${pid}/status`, "latin1"), readState(pid)]);
   const numbers = /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/) ?? [];
@@ -186,11 +187,11 @@ async function startTimeOfFirst(pid: number): Promise<string> {
 interface ProcessFacts {
   readonly state: string;
   readonly startTime: string;
-  /** Of the whole process; a first thread that has ended waits for the others, and shows as ended meanwhile. */
+  /** Of the whole process: a first thread that has ended is shown as a zombie while other threads still run. */
   readonly threads: number;
 }
 
-/** What follows the name, which may hold anything, in brackets. */
+/** Reads the fields after the name; the name is in parentheses and may contain anything. */
 async function readState(pid: number): Promise<ProcessFacts | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -200,8 +201,9 @@ async function readState(pid: number): Promise<ProcessFacts | undefined> {
 }
 
 /**
- * One that was still being set up when its kernel was killed is not bound to it yet and would wait for ever, so it is killed
- * here: it is the very process that was noted, and everything in its namespace ends with it.
+ * Whether all programs have ended. A program whose sandbox was still being set up when its kernel was killed is not yet
+ * bound to the kernel's life and would wait forever, so it is killed here: it is the very process that was recorded,
+ * and its whole namespace ends with it.
  */
 async function areGone(programs: readonly StartedProgram[], maxDyingMs: number): Promise<boolean> {
   const endMs = performance.now() + maxDyingMs;
@@ -215,7 +217,10 @@ async function areGone(programs: readonly StartedProgram[], maxDyingMs: number):
   return true;
 }
 
-/** SECURITY: not seen is not gone: processes can be hidden in /proc, but not from a signal. */
+/**
+ * SECURITY: a process missing from /proc may only be hidden; a signal reaches it anyway, so existence is tested by
+ * signal.
+ */
 async function isGone({ pid, startTime }: StartedProgram): Promise<boolean> {
   if (pid === 0) return false;
   if (!exists(pid)) return true;
@@ -229,7 +234,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended since, or is not ours to kill.
+    // It has ended meanwhile, or may not be killed by this user.
   }
 }
 
@@ -242,7 +247,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Undefined if the file is not there, or is not as it was written. */
+/** Returns undefined if the file is missing or damaged. */
 async function readStarted(path: string): Promise<readonly StartedProgram[] | undefined> {
   const text = await readFile(path, "utf8").catch(() => "");
   const lines = text.split("\n");

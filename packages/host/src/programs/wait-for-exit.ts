@@ -7,11 +7,12 @@ const FIRST_POLL_MS = 1;
 const MAX_POLL_MS = 16;
 
 /**
- * Waits until nothing of a program's process namespace runs any more. False where that could not be seen in time.
+ * Waits until every process in a program's namespace has ended. Returns false if that was not observed in time.
  *
- * SECURITY: bubblewrap tells how the program ended before the system has killed the processes that the program left behind, and
- * can itself die before its program. Only the end of the namespace's first process proves the end of all others: the system ends
- * and collects them before it. Tested by "a program that ends by itself has ended only when no process of its namespace runs".
+ * SECURITY: bubblewrap reports the program's end before the system has killed the processes left behind, and can itself
+ * die before its program. Only the end of the namespace's first process proves the end of all others: the system kills
+ * and reaps them before it. Tested by "a program that ends by itself has ended only when no process of its namespace
+ * runs".
  */
 export async function waitForExit(started: ContainedProgram): Promise<boolean> {
   started.kill();
@@ -19,7 +20,7 @@ export async function waitForExit(started: ContainedProgram): Promise<boolean> {
   if (pid === undefined) return true;
   const startTime = readRunning(pid);
   const endMs = performance.now() + MAX_DYING_MS;
-  // Another process that was given the number since began later.
+  // Another process that reuses the pid has a later start time.
   for (let pollMs = FIRST_POLL_MS; startTime !== undefined && readRunning(pid) === startTime; pollMs *= 2) {
     if (performance.now() > endMs) return false;
     await pause(Math.min(pollMs, MAX_POLL_MS));
@@ -28,8 +29,8 @@ export async function waitForExit(started: ContainedProgram): Promise<boolean> {
 }
 
 /**
- * When the process with this number began; undefined where it has ended, collected or not. Read at once: the file is of the
- * system's own making, and a thread of the pool would take longer than all the rest.
+ * Returns the start time of a running process; undefined if it has ended, even if it is still a zombie. Synchronous:
+ * /proc does no disk I/O, and the thread pool would take longer than the rest.
  */
 function readRunning(pid: number): string | undefined {
   const fields = readStat(pid)

@@ -1,13 +1,16 @@
 /**
- * Lets sandboxes that write one workspace run beside each other only if they have the same guards.
+ * Lets sandboxes that write one workspace run at the same time only if they have the same guards.
  *
- * SECURITY: a sandbox made before a path was guarded can still change it. When the set of guards changes, those that run
- * with the old one end first.
+ * SECURITY: a sandbox created before a path was guarded can still change it. When the set of guards changes, sandboxes
+ * with the old set end first.
  */
 export class WorkspaceAdmission {
   readonly #places = new Map<string, AdmittedGroup>();
 
-  /** Undefined while somebody is inside with another key, or in a workspace around this one, or in one inside it. */
+  /**
+   * Returns undefined while a program with another key runs in this workspace, or any program in a workspace that
+   * contains it or is inside it.
+   */
   tryEnter(workspace: string, key: string, onAsked?: () => void): Admission | undefined {
     const known = this.#places.get(workspace);
     if (this.#overlapping(workspace).some((place) => place !== known || place.key !== key)) return undefined;
@@ -27,7 +30,7 @@ export class WorkspaceAdmission {
     return entrance;
   }
 
-  /** Resolves when one of those inside has left. Those who would stay for long are asked to. */
+  /** Asks long-running programs to leave; resolves when one program has left. */
   async waitForLeave(workspace: string): Promise<void> {
     const live = this.#overlapping(workspace).flatMap((place) => [...place.live]);
     for (const entrance of live) entrance.askToLeave();
@@ -41,7 +44,7 @@ export class WorkspaceAdmission {
   }
 }
 
-/** Whether one workspace is, or lies in, the other. */
+/** Whether the outer workspace is or contains the inner one. */
 export function containsWorkspace(outer: string, inner: string): boolean {
   return inner === outer || inner.startsWith(`${outer}/`);
 }

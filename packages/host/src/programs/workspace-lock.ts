@@ -11,21 +11,21 @@ const IDLE_MS = 1000;
 interface Held {
   users: number;
   readonly file: Promise<LockFile>;
-  /** Once it is taken. */
+  /** Set once the lock is taken. */
   taken: LockFile | undefined;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Of this process; two kernels in it count as one. */
+/** Locks held by this process; two kernels in one process share them. */
 const HELD = new Map<string, Held>();
 let isReleasedAtExit = false;
 
 /**
- * Takes a workspace for the programs of this kernel that write it. Answers what lets go of it.
+ * Locks a workspace for programs of this kernel that write it. Returns the release function.
  *
- * SECURITY: a program of another kernel knows nothing of the guards of this one, and could swap what is about to be
- * guarded. The lock is a file in a directory that only this user can enter: no other user can hold it, no sandbox reaches
- * it, and it ends with the process. Kernels of different users do not see each other's.
+ * SECURITY: a program of another kernel does not know this kernel's guards, and could replace a path that is about to
+ * be guarded. The lock is a file in a directory that only this user can enter: no other user can hold it, no sandbox
+ * can reach it, and it is released when the process ends. Kernels of different users do not see each other's locks.
  */
 export async function lockWorkspace(
   { device, inode }: FileIdentity,
@@ -46,7 +46,7 @@ export async function lockWorkspace(
   held.users++;
   clearTimeout(held.timer);
   try {
-    // Others may wait for the same lock: one that is cancelled leaves without them.
+    // Other calls may wait for the same lock: a cancelled call stops waiting without affecting them.
     await Promise.race([held.file, cancelled(signal)]);
   } catch (fault) {
     letGo(name, held);
@@ -57,7 +57,7 @@ export async function lockWorkspace(
 
 function letGo(name: string, held: Held): void {
   if (--held.users > 0) return;
-  // The next call is mostly on its way.
+  // Delay the release: the next call usually follows soon.
   held.timer = globalThis.setTimeout(() => {
     if (held.users > 0) return;
     HELD.delete(name);
@@ -82,18 +82,18 @@ async function take(name: string, directory: () => Promise<string>): Promise<Loc
   }
 }
 
-/** The system lets go of them in any case; this also removes their files. */
+/** The system releases the locks in any case; this also removes their files. */
 function releaseAll(): void {
   for (const { taken } of HELD.values()) {
     try {
       taken?.release();
     } catch {
-      // The directory may be gone by now.
+      // The directory may be gone already.
     }
   }
 }
 
-/** Undefined while another process has it. */
+/** Returns undefined if another process holds the lock. */
 function tryToTake(directory: string, name: string): LockFile | undefined {
   try {
     return takeLockFile(directory, name);

@@ -6,24 +6,24 @@ import type { SandboxIdentity } from "./sandbox-plan.ts";
 
 const O_PATH = 0o10000000;
 const HOLD = O_PATH | constants.O_NOFOLLOW;
-/** Paths that are named in a report; the others are counted. */
+/** Maximum number of paths named in a report; the rest are counted. */
 const MAX_NAMED = 20;
 
 export interface AdoptedTree {
   readonly adopted: number;
-  /** Root's files that stayed root's: with several names, on another mount, or neither file nor directory. */
+  /** Entries of root that stayed root's: files with several hard links, entries on another mount, special files. */
   readonly left: number;
-  /** The first of them, relative to the workspace. */
+  /** The first of these paths, relative to the workspace. */
   readonly leftPaths: readonly string[];
 }
 
 /**
- * Hands a workspace that belongs to root to the user that sandboxes run as: the directory, and what is in it.
+ * Changes the owner of a root-owned workspace, the directory and its content, to the user that sandboxes run as.
  *
- * SECURITY: a directory in it that others can write lets them exchange its entries at any moment. Every entry is opened
- * by one name from a directory that is held open, without following a link; it is looked at through that descriptor, and
- * the same descriptor is handed over. Only root's files and directories go: what has a second name may lie outside, and
- * a mount is not the workspace's. Tested by "hands over nothing that is exchanged for a link meanwhile".
+ * SECURITY: in a directory that others can write, they can replace entries at any moment. Every entry is opened by one
+ * name from an open directory, without following a link; it is checked and its owner is changed through the same
+ * descriptor. Only files and directories of root are changed: a file with a second hard link may be used outside, and a
+ * mount is not part of the workspace. Tested by "hands over nothing that is exchanged for a link meanwhile".
  */
 export async function adoptWorkspace(workspace: string, identity: SandboxIdentity): Promise<AdoptedTree> {
   const root = await open(workspace, HOLD).catch(() => undefined);
@@ -59,7 +59,7 @@ class Adoption {
     return { adopted: this.#adopted, left: this.#left, leftPaths: this.#leftPaths };
   }
 
-  /** Its entries first: the sandbox's user cannot exchange them before they are handed over. */
+  /** Changes the entries first: the sandbox's user cannot replace them while root still owns the directory. */
   async takeDirectory(directory: FileHandle, path: string): Promise<void> {
     for (const name of await readdir(pathOf(directory), "buffer")) {
       const entry = await openEntry(directory, name);
@@ -87,14 +87,14 @@ class Adoption {
     if (this.#leftPaths.length < MAX_NAMED) this.#leftPaths.push(path);
   }
 
-  /** The system takes setuid bits and file capabilities away with the owner. */
+  /** The system clears setuid bits and file capabilities when the owner changes. */
   async #handOver(entry: FileHandle): Promise<void> {
     await chown(pathOf(entry), this.#identity.uid, this.#identity.gid);
     this.#adopted++;
   }
 }
 
-/** Undefined if it is gone. */
+/** Returns undefined if the entry no longer exists. */
 async function openEntry(directory: FileHandle, name: Buffer): Promise<FileHandle | undefined> {
   try {
     return await open(Buffer.concat([Buffer.from(`${pathOf(directory)}/`), name]), HOLD);
@@ -104,12 +104,12 @@ async function openEntry(directory: FileHandle, name: Buffer): Promise<FileHandl
   }
 }
 
-/** Leads to the file that is held, whatever its name is now. */
+/** Returns a path that refers to the open file, whatever its name is now. */
 function pathOf({ fd }: FileHandle): string {
   return `/proc/self/fd/${fd}`;
 }
 
-/** The same device can be mounted twice: the system numbers mounts. */
+/** Returns the mount id, because one device can be mounted twice. */
 async function mountOf({ fd }: FileHandle): Promise<string> {
   const mount = /^mnt_id:\s*(\d+)$/m.exec(await readFile(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
   if (mount === undefined) throw new KernelError("WORKSPACE_REFUSED", "the mount of a file cannot be found out");

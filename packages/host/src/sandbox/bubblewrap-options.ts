@@ -2,24 +2,24 @@ import { certificateAuthorities } from "./certificate-authorities.ts";
 import { cpuSeconds, type ProcessLimits, type SandboxPlan } from "./sandbox-plan.ts";
 import { SYSTEM_LINKS, type SystemFiles } from "./system-files.ts";
 
-/** Numbers of the open files that bubblewrap is started with. */
+/** Numbers of the file descriptors that bubblewrap is started with. */
 export interface SandboxDescriptors {
   readonly status: number;
   readonly seccomp: number;
   readonly block: number;
-  /** By the name of the file in `/etc`. */
+  /** By file name in `/etc`. */
   readonly etc: Readonly<Record<keyof SystemFiles, number>>;
-  /** The first of the plan's contents; the others follow in order. */
+  /** Descriptor of the plan's first content; the others follow in order. */
   readonly contents: number;
 }
 
 /**
- * Bubblewrap's options, in the order in which they take effect. They travel through an open file: paths of the host
- * and the environment do not show in a list of processes.
+ * Creates bubblewrap's options, in the order in which they take effect. They are passed through a file descriptor, so
+ * that host paths and the environment do not show in a process list.
  *
- * SECURITY: every namespace is named, because `--unshare-all` only tries. Mount points are made in the fresh root
+ * SECURITY: every namespace is named, because `--unshare-all` only tries. Mount points are created in the fresh root
  * only, never below a directory that a tool can write, except over guarded paths that exist already. The root and
- * `/dev` are made read-only last: as tmpfs without a size they would take all of the host's memory.
+ * `/dev` are remounted read-only last: a tmpfs without a size limit could use up the host's memory.
  */
 export function bubblewrapOptions(plan: SandboxPlan, descriptors: SandboxDescriptors): string[] {
   return [
@@ -35,7 +35,8 @@ export function bubblewrapOptions(plan: SandboxPlan, descriptors: SandboxDescrip
     ...certificateAuthorities().map((path) => ["--ro-bind-try", path, path]),
     ...Object.entries(descriptors.etc).map(([name, fd]) => ["--ro-bind-data", String(fd), `/etc/${name}`]),
     ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"],
-    // SECURITY: process 1 is bubblewrap's own, of the program's user: a program that writes its memory decides when the sandbox ends.
+    // SECURITY: process 1 is bubblewrap's own and runs as the program's user: a program that could write its memory
+    // would control when the sandbox ends.
     ["--size", "4096", "--perms", "0555", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"],
     ["--size", String(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"],
     ["--size", String(plan.temporaryBytes), "--perms", "1777", "--tmpfs", "/tmp"],
@@ -49,12 +50,15 @@ export function bubblewrapOptions(plan: SandboxPlan, descriptors: SandboxDescrip
   ].flat();
 }
 
-/** Limits are set inside: outside they would count the user's other processes, and bubblewrap itself. */
+/**
+ * Wraps a command with its resource limits. They are set inside: outside they would also count the user's other
+ * processes, and bubblewrap itself.
+ */
 export function limitedCommand(limits: ProcessLimits, command: readonly string[]): string[] {
   const both = (amount: number): string => `${amount}:${amount}`;
   return [
     "/usr/bin/prlimit",
-    // First a signal that tells what it was, and for whoever takes no notice the end.
+    // Soft limit: SIGXCPU, which identifies the cause. Hard limit one second later: SIGKILL.
     `--cpu=${cpuSeconds(limits)}:${cpuSeconds(limits) + 1}`,
     `--data=${both(limits.dataBytes ?? limits.memoryBytes)}`,
     `--nproc=${both(limits.processes)}`,
@@ -67,9 +71,10 @@ export function limitedCommand(limits: ProcessLimits, command: readonly string[]
 }
 
 /**
- * Begins when a line comes from this open file, and not where it is closed without one.
+ * Wraps a command so that it begins when a line arrives on the gate descriptor, and never begins if the descriptor is
+ * closed without one.
  *
- * SECURITY: bubblewrap lets its child go when the pipe that holds it back is closed, also by the death of the kernel, and binds
+ * SECURITY: bubblewrap releases its child when the blocking pipe is closed, even by the death of the kernel, and binds
  * the child to its own life only after that. Tested by "that is held back when its kernel is killed does not begin".
  */
 export function gatedCommand(gate: number, command: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where systems keep the authorities that programs trust, and OpenSSL's settings. */
+/** Where systems keep trusted certificate authorities and the settings of OpenSSL. */
 const PLACES = [
   "/etc/ssl/certs",
   "/etc/ssl/cert.pem",
@@ -14,7 +14,7 @@ const PLACES = [
   "/etc/pki/tls/openssl.cnf",
   "/var/lib/ca-certificates",
 ];
-/** All authorities in one file, for a directory that is not shown. */
+/** Files with all authorities, used when their directory itself is not shown. */
 const BUNDLES = ["ca-certificates.crt", "ca-bundle.crt"];
 const MAX_DEPTH = 4;
 const OTHERS_READ = 0o004;
@@ -22,17 +22,18 @@ const OTHERS_READ = 0o004;
 let found: readonly string[] | undefined;
 
 /**
- * Files and directories of the host's certificate authorities, as they are shown inside every sandbox.
+ * Returns the host's files and directories of certificate authorities that are mounted in every sandbox.
  *
- * SECURITY: keys of this host lie beside them (`/etc/ssl/private`), readable by groups that the user may be in; a
- * sandbox that root did not start keeps those groups. A directory in which a file is closed to other users is not shown.
+ * SECURITY: private keys of the host are stored next to them (`/etc/ssl/private`), readable by groups that the user may
+ * be in; a sandbox not started by root keeps those groups. So a directory is hidden if it contains a file that other
+ * users cannot read.
  */
 export function certificateAuthorities(): readonly string[] {
   found ??= PLACES.flatMap(publicPaths);
   return found;
 }
 
-/** The path itself, or the bundle in a directory that holds more than authorities. */
+/** Returns the path itself, or only the bundle if the directory contains anything that is not public. */
 export function publicPaths(path: string): string[] {
   if (isPublic(path)) return [path];
   return BUNDLES.map((name) => join(path, name)).filter((bundle) => isPublic(bundle));
@@ -48,7 +49,7 @@ function isPublic(path: string): boolean {
 
 function isPublicBelow(path: string, depth: number): boolean {
   const facts = lstatSync(path);
-  // It leads to a file that is shown by itself, or to none.
+  // A link's target is visible inside only if it is mounted itself.
   if (facts.isSymbolicLink()) return true;
   if ((facts.mode & OTHERS_READ) === 0 || depth > MAX_DEPTH) return false;
   return !facts.isDirectory() || readdirSync(path).every((name) => isPublicBelow(join(path, name), depth + 1));

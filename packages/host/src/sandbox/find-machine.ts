@@ -3,29 +3,29 @@ import { join } from "node:path";
 import { findInheritedFiles } from "./inherited-files.ts";
 import type { SandboxMachine } from "./sandbox-machine.ts";
 
-/** What stands in the way of any sandbox here, and what an administrator can do about it. */
+/** Why no sandbox can work here, and what an administrator can do about it. */
 export interface MissingMachine {
   readonly problem: string;
   readonly fix: string;
 }
 
 export interface MachineOptions {
-  /** Private to the kernel. */
+  /** Must be private to the kernel. */
   readonly directory: string;
-  /** Folders in which programs are looked for. */
+  /** Directories in which programs are searched for. */
   readonly path?: readonly string[];
   readonly architecture?: string;
 }
 
 const SYSTEM_PATH = ["/usr/local/bin", "/usr/bin", "/bin"];
 
-/** Finds the programs a sandbox is made with. Whether they work here is for the self-test to say. */
+/** Finds the programs needed for sandboxes. Whether they work here is decided by the self-test. */
 export async function findMachine(options: MachineOptions): Promise<SandboxMachine | MissingMachine> {
   const { directory, path = SYSTEM_PATH, architecture = process.arch } = options;
   if (process.platform !== "linux") {
     return { problem: `sandboxes need Linux, and this is ${process.platform}`, fix: "run the kernel on Linux" };
   }
-  // SECURITY: a filter for another architecture would judge other calls than those that are made.
+  // SECURITY: a filter for another architecture would match the wrong system calls.
   if (architecture !== "x64" && architecture !== "arm64") {
     return { problem: `there is no filter of system calls for ${architecture}`, fix: "use an x86-64 or arm64 machine" };
   }
@@ -36,7 +36,7 @@ export async function findMachine(options: MachineOptions): Promise<SandboxMachi
       fix: "apt-get install bubblewrap (or your system's package of it)",
     };
   }
-  // SECURITY: started by an ordinary user, such a bwrap is root while it prepares the sandbox.
+  // SECURITY: a setuid bwrap started by an ordinary user is root while it prepares the sandbox.
   if (((await stat(bubblewrap)).mode & SET_UID) !== 0) {
     return {
       problem: `${bubblewrap} is setuid root`,
@@ -60,7 +60,7 @@ async function findProgram(name: string, path: readonly string[]): Promise<strin
       await access(candidate, constants.X_OK);
       return candidate;
     } catch {
-      // Not here.
+      // Not in this directory.
     }
   }
   return undefined;

@@ -5,21 +5,21 @@ import type { FileIdentity, SandboxIdentity } from "./sandbox-plan.ts";
 
 const O_PATH = 0o10000000;
 
-/** A workspace's directory, and whose it is. */
+/** A workspace's directory and its owner. */
 export interface FoundWorkspace extends FileIdentity {
   readonly owner: SandboxIdentity;
 }
 
 /**
- * Looks at a workspace by the real path that its session was opened on.
+ * Finds a workspace by the real path that its session was opened on.
  *
- * SECURITY: where one workspace lies in another, an agent of the outer one can put a link in the place of a directory on
- * the way to the inner one. What is found under another name than the one it was asked for by is refused.
+ * SECURITY: if one workspace contains another, an agent of the outer one can replace a directory on the way to the
+ * inner one with a link. A directory whose real path differs from the requested one is rejected.
  */
 export async function findWorkspace(workspace: string): Promise<FoundWorkspace> {
   const known = KNOWN.get(workspace);
   if (known !== undefined) {
-    // Links are followed here, but what is found is believed only if it is what was found without.
+    // `stat` follows links, so its result is accepted only if it equals what was found earlier without following links.
     const now = await stat(workspace, { bigint: true }).catch(() => undefined);
     const isSame =
       now?.dev === known.device &&

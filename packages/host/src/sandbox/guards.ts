@@ -4,7 +4,7 @@ import { KernelError } from "@narthex/contracts";
 import type { FileIdentity, SandboxMount } from "./sandbox-plan.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
 
-/** A nested mount, and what it was when the sandbox was planned. */
+/** A nested mount, with the identity of its source when the sandbox was planned. */
 export interface PinnedGuard extends FileIdentity {
   readonly source: string;
   readonly target: string;
@@ -14,7 +14,7 @@ export interface PinnedGuard extends FileIdentity {
 const POLL_MS = 1;
 const MAX_POLLS = 10_000;
 
-/** The mounts that have to be compared. */
+/** Returns the mounts that must be verified. */
 export function guardsOf(mounts: readonly SandboxMount[]): PinnedGuard[] {
   return mounts.flatMap(({ source, target, access, guard }) =>
     guard === undefined ? [] : [{ source, target, access, ...guard }],
@@ -22,10 +22,10 @@ export function guardsOf(mounts: readonly SandboxMount[]): PinnedGuard[] {
 }
 
 /**
- * Compares what was mounted with what was meant, while the program is still held back.
+ * Compares the actual mounts with the planned ones while the program is still held back.
  *
- * SECURITY: between the plan and the mount another sandbox of the same workspace can put a link in the place of a
- * guarded path, and bubblewrap would mount whatever it leads to.
+ * SECURITY: between planning and mounting, another sandbox of the same workspace can replace a guarded path with a
+ * link, and bubblewrap would mount the link's target.
  */
 export async function verifyGuards(
   pid: number,
@@ -34,7 +34,7 @@ export async function verifyGuards(
   status: SandboxStatus,
 ): Promise<void> {
   const root = `/proc/${pid}/root`;
-  // The marker exists in the finished root only: until it shows, that path is still the host's.
+  // The marker exists only in the finished root: until it shows, `/proc/PID/root` is still the host's root.
   for (let polls = 0; !(await exists(root + marker)); polls++) {
     if (status.hasEnded || polls >= MAX_POLLS) throw new KernelError("SANDBOX_ERROR", "the sandbox was not finished");
     await setTimeout(POLL_MS);
@@ -47,9 +47,9 @@ export async function verifyGuards(
 }
 
 /**
- * SECURITY: inside, a path shows what is mounted on it, and not what it is mounted on: that may be a directory that only
- * stood in for a moment, and takes the mount with it when it goes. So each is looked at outside as well, where nothing is
- * mounted, before and after.
+ * SECURITY: inside, a path shows what is mounted on it, but not the directory below the mount: that may be a temporary
+ * replacement whose removal takes the mount with it. So each source is also checked outside, where nothing is mounted,
+ * before and after.
  */
 async function compare(guards: readonly PinnedGuard[], side: "source" | "target", root: string): Promise<void> {
   await Promise.all(
@@ -65,18 +65,18 @@ function replaced(target: string): KernelError {
 }
 
 /**
- * Where something is mounted inside, and how. SECURITY: a path that was swapped for the moment of the mount and put back
- * has the right file at it and nothing mounted on it.
+ * Reads the mount points inside and their access. SECURITY: a path that was replaced only for the moment of the mount
+ * and then restored shows the right file but has no mount on it.
  */
 async function readMounts(pid: number): Promise<Map<string, "read" | "write">> {
   const mounts = new Map<string, "read" | "write">();
   for (const line of (await readFile(`/proc/${pid}/mountinfo`, "latin1")).split("\n")) {
     const [, , , , place, options = ""] = line.split(" ");
     if (place === undefined) continue;
-    // Blanks and the like are written as `\040`; the bytes of a name are those of its UTF-8.
+    // White space is escaped as `\040`; the bytes of a name are UTF-8.
     const bytes = place.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
     const path = Buffer.from(bytes, "latin1").toString("utf8");
-    // The last mount on a path is the one that is seen.
+    // The last mount on a path is the visible one.
     mounts.set(path, options.split(",").includes("ro") ? "read" : "write");
   }
   return mounts;

@@ -4,11 +4,11 @@ const LAST_STANDARD = 2;
 const CLOSE_ON_EXEC = 0o2000000;
 
 /**
- * What this process was given open by whoever started it, and would hand on to every child.
+ * Finds file descriptors that this process inherited and that every child would inherit too.
  *
- * SECURITY: that may be a directory of the host, a socket to an agent, a database. It is not ours to close, since the
- * program around the kernel may use it; sandboxes get nothing in its place. Node opens its own files so that children
- * do not inherit them. Runs once, before anything is started, and is synchronous for that reason.
+ * SECURITY: one may be a directory of the host, an agent's socket or a database. The kernel does not close them, since
+ * the embedding program may use them; sandboxes get /dev/null in their place. Node opens its own files so that children
+ * do not inherit them. Called once, before anything is started, and therefore synchronous.
  */
 export function findInheritedFiles(): readonly number[] {
   return readdirSync("/proc/self/fd")
@@ -22,7 +22,7 @@ function isInheritable(fd: number): boolean {
     const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    // The handle of the listing itself, closed by now.
+    // The descriptor of the directory listing itself, closed by now.
     return false;
   }
 }

@@ -14,23 +14,23 @@ const MADE_AT_ONCE = 32;
 const KNOWN = new Map<string, NamedPipes>();
 const make = promisify(execFile);
 
-/** What one child prints to: our end, and the file it is started with. */
+/** Pipe for one output of a child: the kernel's reading end, and the file that the child is started with. */
 export interface OutputPipe {
   readonly output: Readable;
-  /** To be closed here once the child has it. */
+  /** Close it here once the child has it. */
   readonly file: FileHandle;
-  /** Gives the pipe back once nothing of the child runs any more. */
+  /** Allows the pipe to be reused; call it when all processes of the child have ended. */
   release(): void;
 }
 
 /**
- * Real pipes for what children print. Node starts children with sockets, which cannot be opened again by name: on them
- * `> /dev/stderr` fails. Node has no call that makes a pipe, so they are made with names, a batch at a time, and used
- * again. For what children read there is no such pipe: opened again by name it would wait for a second writer.
+ * Pool of real pipes for the output of children. Node gives children sockets, which cannot be reopened by name: `>
+ * /dev/stderr` fails on them. Node has no call that creates a pipe, so named pipes are created in batches and reused.
+ * Input has no such pipe: a child that reopened it by name would wait for a second writer.
  *
- * SECURITY: their directory is the kernel's alone: a child has of a pipe what it was started with, and can open again only
- * that. A pipe goes to the next child when no process holds it any more, and our end is closed. A child can see a pipe's
- * path, so it lies where it gives nothing away, and not in the kernel's home.
+ * SECURITY: only the kernel can enter their directory: a child has the descriptors it was started with, and can reopen
+ * only those. A pipe is reused once no process holds it and the kernel's end is closed. A child can see a pipe's path,
+ * so the path reveals nothing and is not in the kernel's home.
  */
 export class NamedPipes {
   readonly #note: string;
@@ -38,14 +38,14 @@ export class NamedPipes {
   #free: string[] = [];
   #making: Promise<void> | undefined;
 
-  /** Those whose note is there: one for all who start children from the same place. */
+  /** Returns the pool for a note file: shared by all who start children from the same directory. */
   static at(note: string): NamedPipes {
     const known = KNOWN.get(note) ?? new NamedPipes(note);
     KNOWN.set(note, known);
     return known;
   }
 
-  /** `note` is a file of the kernel's own that says where the pipes are, for whoever comes after a crash. */
+  /** `note`: a private file with the directory of the pipes, for cleanup after a crash. */
   private constructor(note: string) {
     this.#note = note;
   }
@@ -61,7 +61,7 @@ export class NamedPipes {
 
   async take(): Promise<OutputPipe> {
     const name = await this.#name();
-    // Opened first, so that opening the other end need not wait.
+    // Open the reading end first, so that opening the writing end does not block.
     const ours = await openNumber(name, O_RDONLY | O_NONBLOCK);
     const file = await open(name, O_WRONLY).catch(async (fault: unknown) => {
       await closeNumber(ours);
@@ -102,7 +102,7 @@ export class NamedPipes {
     const directory = await this.#directory;
     const batch = randomBytes(6).toString("hex");
     const names = Array.from({ length: MADE_AT_ONCE }, (_, index) => join(directory, `${batch}-${index}`));
-    // Whoever the child runs as must be able to open its own output again.
+    // The child's user must be able to reopen its own output.
     await make("/usr/bin/mkfifo", ["-m", "666", ...names], { env: {} });
     this.#free.push(...names);
   }
@@ -110,17 +110,17 @@ export class NamedPipes {
 
 const PREFIX = join(tmpdir(), "narthex-pipes-");
 
-/** A new directory; that of a kernel that was killed is taken away. */
+/** Creates a new directory and removes the one that a killed kernel left. */
 async function openDirectory(note: string): Promise<string> {
   await mkdir(dirname(note), { recursive: true, mode: 0o700 });
   const left = await readFile(note, "utf8").catch(() => "");
-  // SECURITY: the system may have removed it since, and another user may have taken its name.
+  // SECURITY: the system may have removed the directory since, and another user may have created one of that name.
   if (left.startsWith(PREFIX) && dirname(left) === dirname(PREFIX)) tryToRemoveOwnTree(left);
   const directory = await mkdtemp(PREFIX);
   await writeFile(note, directory, { mode: 0o600 });
   return directory;
 }
 
-/** Bare numbers: the socket that is made of one closes it. */
+/** Plain descriptors: the socket that is created from one closes it. */
 const openNumber = promisify(openFile);
 const closeNumber = promisify(closeFile);

@@ -9,45 +9,48 @@ import { startContained, type ContainedProgram } from "./start-contained.ts";
 import { currentIdentity, findWorkspaceIdentity, type WorkspaceIdentity } from "./workspace-identity.ts";
 
 /**
- * What this host enforces: `L0` namespaces, filter and control groups; `L1` namespaces, filter, limits of each process
- * and a watchdog; `L2` nothing, and so no program is run.
+ * What this host can enforce. `L0`: namespaces, system call filter and control groups. `L1`: namespaces, filter, limits
+ * of each process and a watchdog. `L2`: nothing, so no program is run.
  */
 export type SandboxLevel = "L0" | "L1" | "L2";
 
 export interface Containment {
   readonly level: SandboxLevel;
-  /** Of `L2`: why, and what an administrator can do. */
+  /** For `L2`: the reason, and what an administrator can do. */
   readonly problem: ContainmentProblem | undefined;
-  /** Undefined of `L2`. */
+  /** Undefined for `L2`. */
   readonly machine: SandboxMachine | undefined;
   readonly selfTest: SelfTestReport | undefined;
   readonly controlGroups: 1 | 2 | undefined;
   identityFor(workspace: string): Promise<WorkspaceIdentity>;
-  /** Throws SANDBOX_UNAVAILABLE where nothing can be contained: there is no other way to run a program. */
+  /** Throws SANDBOX_UNAVAILABLE for `L2`: there is no other way to run a program. */
   start(plan: SandboxPlan, command: readonly string[], beforeRelease?: BeforeRelease): Promise<ContainedProgram>;
-  /** Takes away what sandboxes were made with. Nothing may be started afterwards. */
+  /** Removes the resources of sandboxes. No program may be started afterwards. */
   close(): Promise<void>;
 }
 
 export interface ContainmentProblem {
   readonly problem: string;
   readonly fix: string;
-  /** Where what bubblewrap printed is known. */
+  /** Set if bubblewrap's error message is a known one. */
   readonly cause?: ContainmentCause;
 }
 
-/** What commonly forbids sandboxes: AppArmor, the settings of user namespaces or a container's filter, its masked /proc. */
+/**
+ * Common reasons why sandboxes are forbidden: AppArmor, restricted user namespaces (by a setting or a container's
+ * filter), a container's masked /proc.
+ */
 export type ContainmentCause = "apparmor" | "namespaces" | "masked-proc";
 
 export interface ContainmentOptions {
-  /** Private to the kernel. */
+  /** Must be private to the kernel. */
   readonly directory: string;
-  /** Folders in which bubblewrap is looked for. */
+  /** Directories in which bubblewrap is searched for. */
   readonly path?: readonly string[];
   readonly sandboxUid?: number;
 }
 
-/** Finds out, once, what can be contained here. The level never changes afterwards. */
+/** Determines, once, what can be enforced here. The level never changes afterwards. */
 export async function openContainment(options: ContainmentOptions): Promise<Containment> {
   const { directory, path } = options;
   const machine = await findMachine({ directory, ...(path !== undefined && { path }) });
@@ -116,7 +119,7 @@ interface KnownCause extends Required<ContainmentProblem> {
   readonly pattern: RegExp;
 }
 
-/** Causes that are known by what bubblewrap prints. The first that fits counts: the last takes what others left. */
+/** Known causes by bubblewrap's error message. The first match wins: the last pattern is the most general. */
 const CAUSES: readonly KnownCause[] = [
   {
     cause: "apparmor",

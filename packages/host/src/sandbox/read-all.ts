@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** The first bytes of a stream, up to a bound; the rest is read and dropped. */
+/** Reads the first bytes of a stream, up to a limit; the rest is read and discarded. */
 export async function readAll(stream: Readable, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;

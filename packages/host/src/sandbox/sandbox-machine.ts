@@ -5,14 +5,14 @@ import type { SandboxIdentity } from "./sandbox-plan.ts";
 import { createSeccompFilter, type SandboxArchitecture, type SocketFamily } from "./seccomp/seccomp-filter.ts";
 import { createSystemFiles, type SystemFiles } from "./system-files.ts";
 
-/** What every sandbox of this process is made with. */
+/** Programs and files that every sandbox of this process is created with. */
 export interface SandboxMachine {
   /** Absolute path of bubblewrap. */
   readonly bubblewrap: string;
   readonly architecture: SandboxArchitecture;
-  /** Files that this process was started with and would hand on. */
+  /** File descriptors that this process inherited and its children would inherit. */
   readonly inherited: readonly number[];
-  /** Private to the kernel: what sandboxes are given of it, they are given open. */
+  /** Private to the kernel: sandboxes receive its files only as open descriptors. */
   readonly directory: string;
 }
 
@@ -23,13 +23,13 @@ export interface FilterChoice {
 }
 
 /**
- * Files that sandboxes are started with, written once for each choice. Every start opens them anew: an open file that
- * two sandboxes share would be read by the first and empty for the second.
+ * Files that sandboxes are started with, written once per variant. Every start reopens them: two sandboxes that shared
+ * an open file would share its position, and the second would read nothing.
  */
 export class SandboxFiles {
   readonly #machine: SandboxMachine;
   readonly #written = new Map<string, Promise<string>>();
-  /** What programs print to. */
+  /** Pipes for the output of programs. */
   readonly pipes: NamedPipes;
 
   constructor(machine: SandboxMachine) {

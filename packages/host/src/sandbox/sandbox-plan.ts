@@ -1,18 +1,18 @@
 import type { SocketFamily } from "./seccomp/seccomp-filter.ts";
 
-/** Where the workspace lies for everything inside, whatever it is called outside. */
+/** Path of the workspace inside, whatever its path on the host is. */
 export const WORKSPACE_PATH = "/workspace";
 export const HOME_PATH = "/home/agent";
 export const SCRATCH_PATH = "/scratch";
 
-/** The number of the open file by which a program speaks with its supervisor, if its plan has a channel. */
+/** Descriptor number of a program's channel to its supervisor, if its plan has one. */
 export const CHANNEL_DESCRIPTOR = 12;
 
-/** What one sandbox is made of. Everything that is not named here does not exist inside. */
+/** Everything that one sandbox contains. Whatever is not listed here does not exist inside. */
 export interface SandboxPlan {
   readonly mounts: readonly SandboxMount[];
   readonly symlinks: readonly SandboxSymlink[];
-  /** Files made of bytes at hand: nothing of the host lies behind them. */
+  /** Files made from bytes in memory, without any file of the host. */
   readonly contents?: readonly SandboxContent[];
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory: string;
@@ -20,11 +20,11 @@ export interface SandboxPlan {
   readonly temporaryBytes: number;
   readonly socketFamilies: readonly SocketFamily[];
   readonly mayFork: boolean;
-  /** Memory that shows in no process is counted, so that it need not be forbidden. */
+  /** Whether memory that belongs to no process is counted, and so need not be forbidden. */
   readonly countsAllMemory?: boolean;
-  /** Whether the program has a pipe to its supervisor as `CHANNEL_DESCRIPTOR`. Not together with contents. */
+  /** Whether the program has a pipe to its supervisor as `CHANNEL_DESCRIPTOR`. Cannot be combined with contents. */
   readonly hasChannel?: boolean;
-  /** The uid outside: never 0. Inside it has the same number. */
+  /** The user on the host, never root. It has the same uid inside. */
   readonly identity: SandboxIdentity;
 }
 
@@ -33,26 +33,26 @@ export interface SandboxIdentity {
   readonly gid: number;
 }
 
-/** A directory or file of the host, seen at a path inside. */
+/** A directory or file of the host, mounted at a path inside. */
 export interface SandboxMount {
   readonly source: string;
   readonly target: string;
   readonly access: "read" | "write";
   /**
-   * Nested in a mount that a tool can write. SECURITY: another sandbox on the same workspace can swap it for a link
-   * while this one is made, so what was really mounted is compared with this before anything runs.
+   * Set for a mount that is nested in one a tool can write. SECURITY: another sandbox on the same workspace can replace
+   * it with a link while this one is created, so the actual mount is compared with this before anything runs.
    */
   readonly guard?: FileIdentity;
 }
 
-/** Which file it is, whatever it is called. */
+/** Identifies a file independently of its name. */
 export interface FileIdentity {
   readonly device: bigint;
   readonly inode: bigint;
 }
 
 export interface SandboxContent {
-  /** In the fresh root, never below what a tool can write. */
+  /** In the fresh root, never below a directory that a tool can write. */
   readonly target: string;
   readonly bytes: Uint8Array;
   readonly isExecutable: boolean;
@@ -63,19 +63,19 @@ export interface SandboxSymlink {
   readonly path: string;
 }
 
-/** Of each process, but for the totals that a cgroup or the watchdog enforces. */
+/** Limits of each process, except for the totals that a control group or the watchdog enforces. */
 export interface ProcessLimits {
-  /** Kept to the next whole second, which is what the system can do. */
+  /** Rounded up to whole seconds, the resolution of the system. */
   readonly cpuMs: number;
   readonly memoryBytes: number;
-  /** What one process may ask for, whether or not it uses it; `memoryBytes` by default. */
+  /** Memory that one process may allocate, used or not; `memoryBytes` by default. */
   readonly dataBytes?: number;
   readonly processes: number;
   readonly openFiles: number;
   readonly fileBytes: number;
 }
 
-/** The whole seconds of processor time that a process is stopped after. */
+/** Returns the whole seconds of CPU time after which a process is stopped. */
 export function cpuSeconds({ cpuMs }: ProcessLimits): number {
   return Math.max(1, Math.ceil(cpuMs / 1000));
 }

@@ -2,13 +2,13 @@ import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import { KernelError } from "@narthex/contracts";
 
-/** What bubblewrap says about its child. */
+/** Status that bubblewrap reports about its child. */
 export interface SandboxStatus {
   readonly pid: Promise<number>;
   readonly knownPid: number | undefined;
   readonly hasEnded: boolean;
   readonly ended: Promise<{ readonly exitCode: number }>;
-  /** Makes this the reason why the sandbox failed, whatever bubblewrap says. */
+  /** Sets the reason why the sandbox failed, overriding bubblewrap's message. */
   fail(fault: unknown): void;
 }
 
@@ -17,8 +17,8 @@ const MAX_REASON = 300;
 const MAX_WAIT_MS = 1000;
 
 /**
- * Tells a sandbox that failed from a program that exited with 1: only bubblewrap's own record of an exit code counts.
- * Without one it was the sandbox that failed, and what bubblewrap printed says why.
+ * Distinguishes a sandbox that failed from a program that exited with 1: only bubblewrap's own report of an exit code
+ * counts. Without one the sandbox failed, and bubblewrap's output gives the reason.
  */
 export function followStatus(child: ChildProcess, pipe: Readable, stderr: Readable): SandboxStatus {
   const pid = Promise.withResolvers<number>();
@@ -62,7 +62,7 @@ export function followStatus(child: ChildProcess, pipe: Readable, stderr: Readab
   child.on("close", () => {
     hasEnded = true;
     if (fault === undefined && exitCode !== undefined) ended.resolve({ exitCode });
-    // What bubblewrap printed last may still be on its way.
+    // Bubblewrap's last output may not have arrived yet.
     else if (fault !== undefined || stderr.readableEnded || stderr.destroyed) fail();
     else {
       stderr.once("close", fail);
@@ -98,7 +98,7 @@ function readStatus(line: string): { "child-pid"?: number; "exit-code"?: number 
   }
 }
 
-/** Of what bubblewrap says, one thing is the caller's own to mend. */
+/** Converts bubblewrap's message to an error. Only a wrong working directory is the caller's mistake. */
 function explain(line: string): KernelError {
   const place = /^bwrap: Can't chdir to (.+): (?:No such file or directory|Not a directory|Permission denied)$/.exec(
     line,

@@ -7,27 +7,27 @@ import { readAll } from "./read-all.ts";
 import { type SandboxedProcess, spawnSandbox } from "./spawn-sandbox.ts";
 import { removeOwnTree } from "../system/remove-own-tree.ts";
 
-/** One thing that was tried from inside. */
+/** Result of one attempt from inside. */
 export interface SelfTestCheck {
   readonly name: string;
-  /** How it was tried. */
+  /** How it was tested. */
   readonly how: string;
   readonly holds: boolean;
-  /** What was seen. */
+  /** The observed value. */
   readonly found: string;
 }
 
 export interface SelfTestReport {
   readonly checks: readonly SelfTestCheck[];
-  /** Why not even the first check could be made. */
+  /** Why no check could be made at all. */
   readonly failure: string | undefined;
 }
 
 const MAX_REPORT_BYTES = 16 * 1024;
 
 /**
- * Runs the real sandbox and lets a program inside try what must not be possible. Reading settings of the kernel is no
- * test: what counts is what happens.
+ * Starts a real sandbox in which a program attempts what must be impossible. Reading system settings would prove
+ * nothing: only actual behavior counts.
  */
 export async function runSelfTest(
   machine: SandboxMachine,
@@ -36,7 +36,7 @@ export async function runSelfTest(
 ): Promise<SelfTestReport> {
   const outside = await mkdtemp(join(tmpdir(), "narthex-self-test-"));
   try {
-    // Anyone on the host could read it: what hides it is the sandbox, not a permission.
+    // Readable by everyone on the host: the sandbox has to hide it, not a permission.
     await chmod(outside, 0o755);
     const canary = join(outside, "canary");
     await writeFile(canary, "outside", { mode: 0o644 });
@@ -56,7 +56,10 @@ export async function runSelfTest(
   }
 }
 
-/** Which users the host takes it for: inside nobody can tell. The program waits until this was read. */
+/**
+ * Reads the uids that the program has on the host, which cannot be seen from inside. The program waits until they were
+ * read.
+ */
 async function readHostUids(process: SandboxedProcess): Promise<string> {
   try {
     const status = await readFile(`/proc/${await process.pid}/status`, "latin1");
@@ -80,7 +83,7 @@ function planFor(identity: SandboxIdentity): SandboxPlan {
   };
 }
 
-/** Prints `name value` for each thing it tried. `perl` stands in every Debian; without it vsock is told by its absence. */
+/** Prints `name value` for each attempt. Every Debian has `perl`; without it, vsock is reported as `untried`. */
 const SCRIPT = `
 say() { printf '%s %s\\n' "$1" "$2"; }
 while read -r key value rest; do
@@ -148,7 +151,7 @@ function parse(output: string): ReadonlyMap<string, string> {
   );
 }
 
-/** What was not reported does not hold. */
+/** A check without a reported value fails. */
 function judge(found: ReadonlyMap<string, string>, identity: SandboxIdentity): SelfTestCheck[] {
   return EXPECTATIONS.map(({ name, how, key, holds }) => {
     const value = found.get(key);

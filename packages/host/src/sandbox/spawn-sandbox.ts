@@ -10,29 +10,32 @@ import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
 import { CHANNEL_DESCRIPTOR, type SandboxPlan } from "./sandbox-plan.ts";
 import { followStatus, type SandboxStatus } from "./sandbox-status.ts";
 
-/** A program on its way through its sandbox. */
+/** A program that is running in its sandbox, or about to. */
 export interface SandboxedProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** The supervisor's end of the channel, if the plan has one. */
   readonly channel?: Duplex | undefined;
-  /** The first process inside, by its number outside. */
+  /** Host pid of the first process inside. */
   readonly pid: Promise<number>;
   /** Resolves when the program has ended; processes that it left behind are being killed. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
   readonly ended: Promise<{ readonly exitCode: number }>;
-  /** Ends every process inside, at once. */
+  /** Kills every process inside at once. */
   kill(): void;
 }
 
-/** Done with the first process inside while it is held back, before the program has begun: to put it in a group, say. */
+/**
+ * Called with the first process inside while it is held back, before the program begins: to add it to a control group,
+ * for example.
+ */
 export type BeforeRelease = (pid: number) => Promise<void>;
 
 /**
- * Starts a program in a sandbox of its own.
+ * Starts a program in its own sandbox.
  *
  * SECURITY: bubblewrap never runs as root: even with every namespace and no capability, a process that is root outside
- * can write `/proc/sys`. Nothing is inherited but what is listed here.
+ * can write `/proc/sys`. Only the files listed here are inherited.
  */
 export async function spawnSandbox(
   machine: SandboxMachine,
@@ -52,13 +55,13 @@ export async function spawnSandbox(
     const marker = `/.sandbox-${randomBytes(12).toString("hex")}`;
     const marked = { ...plan, symlinks: [...plan.symlinks, { target: "/", path: marker }] };
     const options = bubblewrapOptions(marked, DESCRIPTORS);
-    // SECURITY: options are parted by NULs. In a variable's value one would begin an option of the caller's own.
+    // SECURITY: options are separated by NULs. A NUL in a variable's value would start an option chosen by the caller.
     if (options.some((option) => option.includes("\0"))) throw new KernelError("INVALID_INPUT", "leave out the NUL");
     const inside = gatedCommand(DESCRIPTORS.gate, limitedCommand(plan.limits, command));
     const child = spawn(machine.bubblewrap, ["--args", "3", "--", ...inside], {
       cwd: "/",
       env: {},
-      // In a group of its own, which is killed as one.
+      // Starts a process group, which can be killed as a whole.
       detached: true,
       stdio: withoutInherited(
         [
@@ -87,7 +90,7 @@ interface Outputs {
   readonly stderr: OutputPipe;
 }
 
-/** All or none. */
+/** Opens all files and pipes, or none. */
 async function openAll(files: SandboxFiles, plan: SandboxPlan): Promise<[FileHandle[], Outputs]> {
   const [opening, stdout, stderr] = await Promise.allSettled([
     openFiles(files, plan),
@@ -114,11 +117,11 @@ function discard({ stdout, stderr }: Outputs): void {
   }
 }
 
-/** 3 to 6 are pipes: options, status, block, gate. The files follow in the order in which they are opened, after the first. */
+/** 3 to 6 are pipes: options, status, block, gate. Then come the opened files, in order, without the first. */
 const DESCRIPTORS = {
   status: 4,
   block: 5,
-  /** One digit: a shell reads it. */
+  /** Must be one digit: a shell parses it. */
   gate: 6,
   seccomp: 7,
   etc: { passwd: 8, group: 9, hosts: 10, "nsswitch.conf": 11 },
@@ -126,8 +129,9 @@ const DESCRIPTORS = {
 };
 
 /**
- * SECURITY: the programs that wait for the gate and set the limits inside have the same variables. With one of these they would
- * load code of the caller's own, before there is any limit; the last ones are instructions for bash, where that is `sh`.
+ * SECURITY: the programs that wait at the gate and set the limits inside have the same environment. With one of these
+ * variables they would load the caller's code before any limit applies; the last ones are instructions for bash, where
+ * that is `sh`.
  */
 const LOADER_VARIABLE =
   /^(?:LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|LOCPATH|NLSPATH|GETCONF_DIR|OPENSSL_.*|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/;
@@ -143,12 +147,12 @@ function refuseLoaderVariables(environment: SandboxPlan["environment"]): void {
 
 type Stdio = Array<"pipe" | "ignore" | number>;
 
-/** Where a child would inherit a file that is none of its business, it finds /dev/null. */
+/** Replaces inherited descriptors with /dev/null, so that the child does not get them. */
 function withoutInherited(listed: Stdio, inherited: readonly number[], nothing: number): Stdio {
   const stdio = [...listed];
   for (const fd of inherited) {
     if (fd < listed.length) continue;
-    // What is ignored from 3 on is left as it is: only another file takes its place.
+    // "ignore" leaves descriptors from 3 on as they are, so an inherited one must be replaced explicitly.
     while (stdio.length < fd) stdio.push("ignore");
     stdio[fd] = nothing;
   }
@@ -165,12 +169,15 @@ async function openFiles(files: SandboxFiles, plan: SandboxPlan): Promise<FileHa
   throw new KernelError("SANDBOX_ERROR", "what a sandbox is made with cannot be opened");
 }
 
-/** SECURITY: bubblewrap copies what it is sent here. What was checked before is what is there, whatever a disk says now. */
+/**
+ * SECURITY: bubblewrap copies these bytes, so the file inside has exactly the verified content, whatever is on disk
+ * now.
+ */
 function sendContents(child: ChildProcess, contents: NonNullable<SandboxPlan["contents"]>): void {
   for (const [index, { bytes }] of contents.entries()) {
     const pipe = child.stdio[DESCRIPTORS.contents + index];
     if (!(pipe instanceof Writable)) throw new KernelError("SANDBOX_ERROR", "bubblewrap was started without its pipes");
-    // Where bubblewrap gives up before it has read it all, its status says why.
+    // If bubblewrap fails before it has read everything, its status gives the reason.
     pipe.on("error", () => undefined);
     pipe.end(bytes);
   }
@@ -204,7 +211,7 @@ function superviseChild(
     outputs.stderr.release();
   };
   status.ended.then(release, release);
-  // A program that ended early leaves pipes that nobody reads; what counts is how it ended.
+  // Writing to a program that has ended fails; only its exit status matters.
   const writable = [stdin, optionsPipe as Writable, blockPipe as Writable, gatePipe as Writable];
   for (const pipe of writable) pipe.on("error", () => undefined);
   (optionsPipe as Writable).end(`${options.join("\0")}\0`);
@@ -230,9 +237,9 @@ function superviseChild(
 }
 
 /**
- * The first process inside goes first: once it is gone, so is everything in its namespace. Killed the other way round,
- * a child that is still held back would outlive its bubblewrap. Until bubblewrap has told of it, it is in its group; what
- * it tells last is read after its death.
+ * Kills the first process inside first: its end kills everything in its namespace. In the other order, a child that is
+ * still held back would outlive its bubblewrap. Until bubblewrap has reported the child's pid, the child is in
+ * bubblewrap's process group; a pid reported late is still read after bubblewrap's death.
  */
 function killTree(child: ChildProcess, status: SandboxStatus): void {
   if (status.hasEnded) return;
@@ -254,6 +261,6 @@ function killNow(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended by itself.
+    // It has ended already.
   }
 }

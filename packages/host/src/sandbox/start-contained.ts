@@ -4,16 +4,16 @@ import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
 import { cpuSeconds, type SandboxPlan } from "./sandbox-plan.ts";
 import { type BeforeRelease, type SandboxedProcess, spawnSandbox } from "./spawn-sandbox.ts";
 
-/** A sandboxed program whose totals are limited as well. */
+/** A sandboxed program with limits on its total usage. */
 export interface ContainedProgram extends Omit<SandboxedProcess, "ended"> {
-  /** How it ended. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
+  /** Resolves when it has ended. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
   readonly ended: Promise<ProgramEnd>;
-  /** Knows what was used also where it was killed before it said how it ended. */
+  /** Gives the CPU time even if the program was killed before it reported an exit code. */
   readonly processor: CpuWatch;
 }
 
 export interface ProgramEnd {
-  /** Undefined if it was killed for a limit before it said how it ended. */
+  /** Undefined if it was killed for a limit before it reported an exit code. */
   readonly exitCode: number | undefined;
   readonly exceeded: ExceededLimit | undefined;
   readonly peakMemoryBytes: number;
@@ -49,7 +49,8 @@ export async function startContained(
       const exceeded = await watch.finish(isOutOfTime ? cpuSeconds(plan.limits) * 1000 : 0);
       if ("fault" in outcome && exceeded === undefined) throw outcome.fault;
       if (exceeded === undefined && isOutOfTime) {
-        // The limit is of each process: others beside it may have used more, and not all is seen without a group.
+        // The limit applies to each process: the total may be higher, and without a control group it is not fully
+        // known.
         return {
           exitCode: undefined,
           exceeded: { limit: "cpu", allowed: plan.limits.cpuMs, peak: watch.processor.cpuMs },
@@ -84,13 +85,13 @@ function withGroup(group: ControlGroup | undefined, beforeRelease: BeforeRelease
   };
 }
 
-/** 128 and SIGXCPU. */
+/** 128 + SIGXCPU. */
 const OUT_OF_TIME = 152;
 const DATA_TIMES = 4;
 
 /**
- * With a control group memory is counted where it is used, so that a process may ask for more than it uses, and what it
- * holds in nameless files counts as well. Without one only a limit of each process holds at once.
+ * A control group counts memory that is really used, including memfd files, so a process may allocate more than the
+ * limit. Without a group, only the limit of each process is enforced immediately.
  */
 function limitFor(plan: SandboxPlan, group: ControlGroup | undefined): SandboxPlan {
   if (group === undefined) return plan;

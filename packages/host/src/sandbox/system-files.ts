@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { HOME_PATH, type SandboxIdentity } from "./sandbox-plan.ts";
 
-/** Files of `/etc` that are made up: nothing of the host's users, names or addresses is known inside. */
+/** Synthetic files of `/etc`: users, names and addresses of the host are not visible inside. */
 export interface SystemFiles {
   readonly passwd: string;
   readonly group: string;
@@ -18,7 +18,7 @@ export function createSystemFiles({ uid, gid }: SandboxIdentity): SystemFiles {
   };
 }
 
-/** `/bin`, `/lib` and the like as they are on this host: links into `/usr`. */
+/** `/bin`, `/lib` and similar directories as on this host: links into `/usr`. */
 export const SYSTEM_LINKS: ReadonlyArray<readonly [target: string, path: string]> = [
   "/bin",
   "/sbin",

@@ -3,17 +3,17 @@ import { reachableProgram } from "../bootstrap/reachable-program.ts";
 import type { SandboxIdentity, ProcessLimits, SandboxMount, SandboxPlan } from "./sandbox-plan.ts";
 import { currentIdentity } from "./workspace-identity.ts";
 
-/** Where Node is for a worker. */
+/** Path of Node inside a worker's sandbox. */
 export const WORKER_NODE = "/opt/node/bin/node";
 
 export interface WorkerParts {
-  /** The folder with its program, and where the worker sees it. */
+  /** Folder with the worker's program on the host; `folderPath` is its path inside. */
   readonly folder: string;
   readonly folderPath: string;
   readonly identity: SandboxIdentity;
-  /** What it can take at once. It lives long and serves many calls, so its processor time is not limited. */
+  /** Limits at any one time. A worker lives long and serves many calls, so its CPU time is not limited. */
   readonly limits: Omit<ProcessLimits, "cpuMs">;
-  /** What else it sees. */
+  /** Further mounts. */
   readonly mounts?: readonly SandboxMount[];
 }
 
@@ -21,9 +21,9 @@ const MB = 1024 * 1024;
 const NO_CPU_LIMIT_MS = 1_000_000_000;
 
 /**
- * The sandbox of one of the kernel's own programs, which works for tools and is fed by others.
+ * Plans the sandbox of one of the kernel's own worker programs, which processes untrusted data for tools.
  *
- * SECURITY: nothing of the host is there but Node, the program and what is named; no network, no second process.
+ * SECURITY: it contains nothing of the host but Node, the program and the given mounts; no network, no second process.
  */
 export async function workerPlan({
   folder,
@@ -50,7 +50,7 @@ export async function workerPlan({
   };
 }
 
-/** As whom a worker runs that has no workspace: never as root. */
+/** Returns the user of a worker without a workspace: never root. */
 export function workerIdentity(): SandboxIdentity {
   const { uid, gid, sandboxUid } = currentIdentity();
   return uid === 0 ? { uid: sandboxUid, gid: sandboxUid } : { uid, gid };

@@ -2,37 +2,37 @@ import { KernelError } from "@narthex/contracts";
 import { findWorkspace } from "./find-workspace.ts";
 import type { FileIdentity, SandboxIdentity } from "./sandbox-plan.ts";
 
-/** As whom programs in a workspace run, and what they may do to it. */
+/** The user that programs in a workspace run as, and their access to it. */
 export interface WorkspaceIdentity {
   readonly identity: SandboxIdentity;
-  /** The directory itself. */
+  /** Identity of the directory itself. */
   readonly directory: FileIdentity;
   readonly access: "read" | "write";
-  /** Why the workspace can only be read, and what to do about it. */
+  /** Why the workspace is read-only, and what to do about it. */
   readonly reason: string | undefined;
 }
 
 export interface IdentityOptions {
-  /** Who this process is. */
+  /** User of this process. */
   readonly uid: number;
   readonly gid: number;
-  /** Whom sandboxes run as where the workspace's owner will not do: nobody else's, and not root. */
+  /** User of sandboxes where the workspace's owner cannot be used: not root, and not used by anything else. */
   readonly sandboxUid: number;
 }
 
-/** Between the users of people and those that services are given: no package and no person has it. */
+/** Between the ranges for people and for services: not assigned to any package or person. */
 export const DEFAULT_SANDBOX_UID = 65_533;
 
 /**
- * SECURITY: a program never runs as root outside its sandbox. When the kernel is root, programs are the workspace's
- * owner; where that is root as well, they are nobody in particular, and can change nothing there.
+ * SECURITY: a program never runs as root on the host. If the kernel is root, programs run as the workspace's owner; if
+ * that is root too, they run as the sandbox user, which can change nothing there.
  */
 export async function findWorkspaceIdentity(workspace: string, options: IdentityOptions): Promise<WorkspaceIdentity> {
   const { owner, device, inode } = await findWorkspace(workspace);
   return { ...identityUnder(owner, workspace, options), directory: { device, inode } };
 }
 
-/** The same where the owner is known. */
+/** As `findWorkspaceIdentity`, with a known owner. */
 export function identityUnder(
   owner: SandboxIdentity,
   workspace: string,
@@ -49,7 +49,7 @@ export function identityUnder(
   };
 }
 
-/** This process, and the sandbox's own user. */
+/** Returns the user of this process, and the sandbox user. */
 export function currentIdentity(sandboxUid: number = DEFAULT_SANDBOX_UID): IdentityOptions {
   return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, sandboxUid };
 }

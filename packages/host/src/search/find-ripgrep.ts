@@ -1,4 +1,4 @@
-/** The ripgrep that comes with the package: nothing is looked for on the host. Loaded when it is needed. */
+/** Returns the path of the ripgrep that is shipped with the package; the host is not searched. Loaded on demand. */
 export async function findRipgrep(): Promise<string> {
   const { rgPath } = await import("@vscode/ripgrep");
   return rgPath;

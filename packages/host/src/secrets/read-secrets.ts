@@ -4,27 +4,28 @@ import { open } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { SecretSource, SecretSources } from "./secret-source.ts";
 
-/** A secret's value, or why there is none. Never both, and never the one in the other. */
+/** A secret's value, or why it is missing. A problem never contains the value. */
 export type ResolvedSecret = { readonly value: string } | { readonly problem: string };
 export type ResolvedSecrets = ReadonlyMap<string, ResolvedSecret>;
 
 const MAX_SECRET_BYTES = 64 * 1024;
-/** Shorter ones would be found, and hidden, in any text. */
+/** Shorter values would be found, and redacted, in any text. */
 const MIN_SECRET_LENGTH = 8;
 const COMMAND_TIMEOUT_MS = 10_000;
 const run = promisify(execFile);
 
 export interface ReadSecretsOptions {
   readonly sources: SecretSources;
-  /** Only these are read; all of them by default. */
+  /** Names of the secrets to read; all by default. */
   readonly names?: ReadonlySet<string>;
   readonly environment: NodeJS.ProcessEnv;
 }
 
 /**
- * Reads secrets once, when the kernel starts.
+ * Reads all secrets once, when the kernel starts.
  *
- * SECURITY: no problem quotes what was read, printed or named by the system: an error's own text may hold the value.
+ * SECURITY: a problem never quotes content, command output or system messages: even an error's text may contain the
+ * value.
  */
 export async function readSecrets({ sources, names, environment }: ReadSecretsOptions): Promise<ResolvedSecrets> {
   const found = [...sources].filter(([name]) => names?.has(name) ?? true);
@@ -43,7 +44,7 @@ async function readSource(source: SecretSource, environment: NodeJS.ProcessEnv):
   try {
     const bytes = "file" in source ? await readFileOnce(source.file) : await runCommand(source.command, environment);
     if (bytes.length > MAX_SECRET_BYTES) return { problem: `it is larger than ${MAX_SECRET_BYTES} bytes` };
-    // Files and commands end with a line break that is nobody's secret.
+    // Removes the line break at the end, which is not part of the secret.
     return { value: new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/u, "") };
   } catch (fault) {
     const code = fault instanceof Error && "code" in fault ? ` (${String(fault.code)})` : "";
@@ -64,7 +65,7 @@ function judge(secret: ResolvedSecret): ResolvedSecret {
 }
 
 async function readFileOnce(path: string): Promise<Uint8Array> {
-  // A pipe in the file's place would otherwise wait for a writer.
+  // O_NONBLOCK: a pipe in place of the file would otherwise wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const buffer = Buffer.alloc(MAX_SECRET_BYTES + 1);

@@ -10,8 +10,8 @@ const KEY_BYTES = 32;
 const HEX = /^[0-9a-f]{64}\n?$/;
 
 /**
- * The key of a home by which redacted inputs are told apart, made at its first use. Nothing is signed or encrypted with it:
- * if it is lost, calls with secrets in their inputs are not recognised as repeats any more.
+ * Opens the home's key for telling redacted inputs apart; creates it at first use. It signs and encrypts nothing: if it
+ * is lost, calls with secrets in their inputs are no longer recognised as repeats.
  */
 export async function openRedactionKey(directory: string): Promise<Uint8Array> {
   const path = join(directory, "redaction.key");

@@ -1,4 +1,4 @@
-/** Where the kernel finds a secret when it starts. */
+/** Source from which the kernel reads a secret at startup. */
 export type SecretSource =
   | { readonly env: string }
   | { readonly file: string }

@@ -4,7 +4,7 @@ import { JobOutputBuffer } from "./job-output-buffer.ts";
 
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_READ_BYTES = 256 * 1024;
-/** What a job has not read yet. */
+/** Maximum amount of input that the job has not read yet. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 export interface JobOptions {
@@ -13,7 +13,7 @@ export interface JobOptions {
   readonly timeoutMs: number | undefined;
 }
 
-/** A program that goes on after its call. What it prints is kept up to a bound, whether or not anyone reads it. */
+/** A program that outlives its call. Its most recent output is kept up to a limit, whether or not it is read. */
 export class BackgroundJob implements ShellJob {
   readonly id: string;
   readonly ended: ShellJob["ended"];
@@ -51,7 +51,7 @@ export class BackgroundJob implements ShellJob {
       throw new KernelError("RESOURCE_EXCEEDED", "the job has not read its earlier input: wait until it has");
     }
     this.#unread += data.length;
-    // Not waited for: a job may be slow to read, and its own output must not depend on that.
+    // Not awaited: a job may read slowly, and access to its output must not depend on that.
     void this.#program.write(data).then(() => {
       this.#unread -= data.length;
     });
@@ -68,7 +68,7 @@ export class BackgroundJob implements ShellJob {
     await this.ended;
   }
 
-  /** Kills it for a reason that whoever asks for it is told. */
+  /** Kills the job. Its notes then state the reason. */
   end(reason: string): void {
     this.#reason ??= reason;
     this.#program.kill();
@@ -116,7 +116,7 @@ export class BackgroundJob implements ShellJob {
     return { state: "killed", exitCode: undefined, notes: [`the sandbox failed: ${message}`] };
   }
 
-  /** Resolves when something was printed, the job has ended, or time is up. */
+  /** Resolves when there is new output, the job has ended, the wait time is over, or the call is aborted. */
   #news(waitMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {

@@ -24,11 +24,11 @@ export interface ShellsOptions {
 }
 
 export interface ShellsDriver extends SessionShells {
-  /** Kills what still runs. */
+  /** Kills all running shells and jobs. */
   close(): Promise<void>;
 }
 
-/** Runs shell commands by the backend that is configured. */
+/** Creates the driver that runs shell commands with the configured backend. */
 export function createShells(options: ShellsOptions): ShellsDriver {
   return new Shells(options);
 }
@@ -58,7 +58,8 @@ class Shells implements ShellsDriver {
   async run(place: SandboxProfile, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand> {
     const backend = await this.backend();
     if (backend !== "sandbox") await this.#options.programs.noteUnproven(place);
-    // What a shell of the session starts may outlive the call, and with it the way out: that has a sandbox of its own.
+    // A process started in the session's shell may outlive the call and keep its network access, so a command with
+    // network gets its own sandbox.
     if (backend === "session" && place.network === undefined) return await this.#pool.run(place, command, signal);
     if (backend === "host" && place.network !== undefined) {
       throw new KernelError("SANDBOX_UNAVAILABLE", "a bare command has the host's network; ask for none");
@@ -80,8 +81,8 @@ class Shells implements ShellsDriver {
   }
 
   /**
-   * Each job has a sandbox of its own, not a place in the session's shell: it is killed with its whole tree and nothing
-   * else, has bounds and pipes of its own, says itself how it ended, and lives on when the shell is lost.
+   * Starts a job in its own sandbox, not in the session's shell: so it can be killed with exactly its own process tree,
+   * has its own limits and pipes, reports its own exit code, and survives the loss of the shell.
    */
   async spawn(place: SandboxProfile, job: JobCommand, signal: AbortSignal): Promise<ShellJob> {
     const backend = await this.backend();
@@ -102,7 +103,7 @@ class Shells implements ShellsDriver {
     await Promise.all([this.#jobs.close(), this.#pool.close()]);
   }
 
-  /** It starts at the root, as the session's shell does, so that both have the same guards and neither must end. */
+  /** Starts at the root, as the session's shell does: with the same guards, both can run at the same time. */
   #startContained(
     place: SandboxProfile,
     { command, workingDirectory, environment }: JobCommand,

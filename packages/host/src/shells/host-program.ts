@@ -7,18 +7,20 @@ import { BASH, isLongCommand } from "./bash-command.ts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 
 const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
-/** A pipe from which bash reads a command that is too long for an argument, closed for the command itself. */
+/**
+ * Descriptor of a pipe from which bash reads a command that is too long for an argument; closed for the command itself.
+ */
 const COMMAND_FD = 3;
 const EVALUATE_PIPE = `eval "$(/bin/cat <&${COMMAND_FD} || echo exit 126)" ${COMMAND_FD}<&-`;
-/** How long the pipes of an ended program stay open for what it left behind. */
+/** How long the pipes of an ended program stay open for processes that it left behind. */
 const LAST_OUTPUT_MS = 500;
 
 /**
- * Runs a command bare on the host.
+ * Runs a command directly on the host.
  *
- * SECURITY: nothing is contained here. Only the configuration can ask for it, and what it makes is labelled. It never
- * runs as root, has an environment made from nothing, and its process group is killed with it; a process that leaves
- * the group stays.
+ * SECURITY: there is no containment. It is used only if the configuration says so, and its results are labelled. It
+ * never runs as root, its environment contains only the variables set here, and its process group is killed with it; a
+ * process that leaves the group keeps running.
  */
 export function startOnHost(
   place: Pick<SandboxProfile, "workspace">,
@@ -56,7 +58,7 @@ export function startOnHost(
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
-      // The group is empty.
+      // The process group is empty.
     }
   };
   const kill = (): void => {
@@ -73,7 +75,7 @@ export function startOnHost(
       child.once("close", () => {
         signal.removeEventListener("abort", kill);
         const exitCode = isKilled ? undefined : (code ?? 128 + (SIGNAL_NUMBERS.get(name ?? "") ?? 0));
-        // Nothing here counts for one command alone: its time on the processor is not known, and no budget has it.
+        // There is no accounting per command here: CPU time is unknown, and no budget is charged for it.
         resolve({ exitCode, exceeded: undefined, peakMemoryBytes: 0, cpuMs: 0, putBack: [] });
       });
     });
@@ -90,7 +92,7 @@ export function startOnHost(
   };
 }
 
-/** A process that left the group may hold the pipes open for ever. */
+/** Closes the pipes after a delay: a process that left the group may hold them open forever. */
 function closeSoon(pipe: Readable, output: PassThrough): void {
   const timer = setTimeout(() => {
     pipe.unpipe(output);

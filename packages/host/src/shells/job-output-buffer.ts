@@ -1,9 +1,9 @@
 const FIRST_BYTES = 4096;
 
-/** The last part of all that a job printed, within a bound. */
+/** Keeps the most recent output of a job, up to a limit. */
 export class JobOutputBuffer {
   readonly #maxBytes: number;
-  /** Twice as much as is kept at most, so that it is seldom moved. */
+  /** Grows up to twice the limit, so that content is rarely moved. */
   #buffer = Buffer.alloc(FIRST_BYTES);
   #length = 0;
   #size = 0;
@@ -12,12 +12,12 @@ export class JobOutputBuffer {
     this.#maxBytes = maxBytes;
   }
 
-  /** Of everything that was printed. */
+  /** Total number of bytes that were printed. */
   get size(): number {
     return this.#size;
   }
 
-  /** So many bytes from the beginning on are kept no more. */
+  /** Number of bytes at the beginning that are no longer stored. */
   get dropped(): number {
     return this.#size - Math.min(this.#length, this.#maxBytes);
   }
@@ -30,7 +30,7 @@ export class JobOutputBuffer {
     this.#length += part.length;
   }
 
-  /** What is kept of so many bytes from an offset on. */
+  /** Returns the stored bytes from an offset on, at most `maxBytes`. */
   read(offset: number, maxBytes: number): { readonly offset: number; readonly bytes: Uint8Array } {
     const from = Math.min(Math.max(offset, this.dropped), this.#size);
     const at = this.#length - (this.#size - from);

@@ -4,10 +4,10 @@ import type { RunningProgram } from "@narthex/kernel";
 import { BackgroundJob } from "./background-job.ts";
 
 const MAX_RUNNING = 16;
-/** Those that have ended are remembered for their output. */
+/** Ended jobs are kept for their output. */
 const MAX_KNOWN = 32;
 
-/** Starts the program of a job; `onAsked` ends it for a reason. */
+/** Starts the program of a job; it may call `onAsked` to end the job with a reason. */
 export type StartJob = (signal: AbortSignal, onAsked: (reason: string) => void) => Promise<RunningProgram>;
 
 interface SessionJobs {
@@ -16,7 +16,7 @@ interface SessionJobs {
   hasEnded: boolean;
 }
 
-/** The jobs of all sessions. They are no connection's: whoever holds the session finds them again. */
+/** The jobs of all sessions. Jobs belong to a session, not to a connection, and so survive a reconnect. */
 export class JobTable {
   readonly #sessions = new Map<string, SessionJobs>();
 
@@ -31,7 +31,7 @@ export class JobTable {
     if (running.length + jobs.starting.size >= MAX_RUNNING) {
       throw new KernelError("RESOURCE_EXCEEDED", `a session has at most ${MAX_RUNNING} jobs at once: kill one first`);
     }
-    // Its own life: the call that starts it ends before it does. Only its start can be given up with the call.
+    // The job outlives the call that starts it, so it has its own signal. The call's signal can cancel only the start.
     const life = new AbortController();
     const giveUp = (): void => life.abort(signal.reason);
     signal.addEventListener("abort", giveUp, { once: true });
@@ -89,7 +89,7 @@ export class JobTable {
   }
 }
 
-/** The oldest first. */
+/** Forgets ended jobs, oldest first, while there are too many. */
 function forgetEnded(known: Map<string, BackgroundJob>): void {
   for (const [id, { state }] of known) {
     if (known.size <= MAX_KNOWN) return;

@@ -1,16 +1,16 @@
 import { PassThrough, type Readable } from "node:stream";
 
 /**
- * One output stream of a lasting shell, cut into what each of its commands printed.
+ * Splits one output stream of a long-running shell into the output of each command.
  *
- * SECURITY: where a command's output ends is shown by a mark that is made up after the command has ended. Nothing that
- * it or its programs printed can hold the mark.
+ * SECURITY: the end of a command's output is marked by a random value that is generated after the command has ended, so
+ * no output of the command or its programs can contain it.
  */
 export class OutputTap {
   readonly #source: Readable;
   #reader: PassThrough | undefined;
   #mark: { readonly bytes: Buffer; readonly found: () => void } | undefined;
-  /** What may be the beginning of the mark. */
+  /** Bytes that may be the beginning of the mark. */
   #held = Buffer.alloc(0);
   #dropped = 0;
 
@@ -22,25 +22,25 @@ export class OutputTap {
     source.on("error", () => this.#end());
   }
 
-  /** Everything from now on. */
+  /** Returns a stream of all output from now on. */
   open(): PassThrough {
     const reader = new PassThrough();
     reader.on("drain", () => this.#source.resume());
-    // Whoever stops reading does not stop the shell.
+    // A reader that stops reading must not block the shell.
     reader.on("close", () => this.#source.resume());
     if (this.#source.readableEnded || this.#source.destroyed) reader.end();
     this.#reader = reader;
     return reader;
   }
 
-  /** Ends what `open` gave at the mark. Resolves once the mark was seen. */
+  /** Ends the stream that `open` returned at the mark. Resolves once the mark was seen. */
   endAt(mark: string): Promise<void> {
     return new Promise((resolve) => {
       this.#mark = { bytes: Buffer.from(mark, "latin1"), found: resolve };
     });
   }
 
-  /** How many bytes came while nobody's command ran, since the last time this was asked. */
+  /** Returns the number of bytes that arrived while no command ran, and resets it. */
   takeDropped(): number {
     const dropped = this.#dropped;
     this.#dropped = 0;

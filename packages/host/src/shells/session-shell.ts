@@ -10,17 +10,17 @@ import { OutputTap } from "./output-tap.ts";
 import { commandLines, FIRST_LINES, markLines, parseStatus } from "./shell-protocol.ts";
 
 const MAX_STATUS = 16;
-/** Bubblewrap's own, and bash. */
+/** Bubblewrap's init process, and bash. */
 const PROCESSES_OF_A_SHELL = 2;
 const MAX_REST_TRIES = 50;
 const REST_POLL_MS = 1;
 
 /**
- * A shell that stays, in a sandbox of its own: bash, which reads one command after the other.
+ * A long-running shell in its own sandbox: a bash that reads one command after the other.
  *
- * SECURITY: what runs in it can do with it what it likes: define functions, replace it with another program, lie about
- * how a command ended. It can do that to its own session only. Nothing that is printed is taken for a report, and a
- * report that was not due ends the shell.
+ * SECURITY: commands can do anything to the shell: define functions, replace it with another program, report a false
+ * exit code. That affects only their own session. Printed output is never taken for a report, and an unexpected report
+ * ends the shell.
  */
 export class SessionShell {
   readonly #program: LongRunningProgram;
@@ -31,10 +31,10 @@ export class SessionShell {
   #violation: KernelError | undefined;
   #hasEnded = false;
   #pid: number | undefined;
-  /** While nothing runs in it but itself, and it waits for the next command: what it had done so far. */
+  /** Set while the shell is idle with no other process running: the trace of its processes at that time. */
   #restTrace: string | undefined;
   #received = "";
-  /** Time on the processor that commands so far were charged for. */
+  /** CPU time that was charged to commands so far. */
   #chargedMs = 0;
 
   constructor(program: LongRunningProgram) {
@@ -52,17 +52,17 @@ export class SessionShell {
     program.ended.then(markEnded, markEnded);
   }
 
-  /** False once nothing can be run in it any more. */
+  /** False once no more commands can run in it. */
   get isAlive(): boolean {
     return !this.#hasEnded && this.#violation === undefined;
   }
 
-  /** Resolves, however it ended, when nothing of it is left and protected paths are as they were. */
+  /** Resolves, however the shell ended, when all its processes have ended and protected paths are restored. */
   get ended(): Promise<ProgramExit> {
     return this.#program.ended;
   }
 
-  /** Whether its guards are those that the workspace needs now. */
+  /** Whether its guards are still those that the workspace needs. */
   async isCurrent(): Promise<boolean> {
     const { stay } = this.#program;
     if (stay === undefined) return true;
@@ -70,23 +70,26 @@ export class SessionShell {
     return this.#hasRested() && (await stay.renew());
   }
 
-  /** What people made among the protected paths while the shell rested is not its doing, and stays. */
+  /** Kills the shell. Protected paths that people changed while it rested are not attributed to it and stay. */
   kill(): void {
     if (this.#hasRested()) this.#program.stay?.vouch();
     this.#program.kill();
   }
 
-  /** SECURITY: a program in the place of the shell may only pretend to wait, so what it says of itself does not count. */
+  /** SECURITY: a program that replaced the shell may only pretend to be idle, so its own reports do not count. */
   #hasRested(): boolean {
     return this.#restTrace !== undefined && this.#restTrace === this.#trace();
   }
 
-  /** Undefined while something runs in it. */
+  /** Returns undefined while anything runs in the shell. */
   #trace(): string | undefined {
     return this.#pid === undefined ? undefined : traceSleepingTree(this.#pid, PROCESSES_OF_A_SHELL);
   }
 
-  /** INVARIANT: one at a time. Killing the command kills the shell: nobody can say what of the tree was the command's. */
+  /**
+   * Runs one command. INVARIANT: one at a time. Killing the command kills the shell, because its processes cannot be
+   * told from the shell's others.
+   */
   run(command: ShellCommand, notes: readonly string[], allowance?: CpuAllowance): RunningCommand {
     this.#restTrace = undefined;
     this.#program.beginCall();
@@ -118,7 +121,7 @@ export class SessionShell {
     ]);
     if (this.#violation !== undefined) {
       this.kill();
-      // It is paid for all the same.
+      // The CPU time is charged all the same.
       allowance?.check(this.#charge((await this.#program.ended).cpuMs));
       throw this.#violation;
     }
@@ -129,18 +132,21 @@ export class SessionShell {
     const { exitCode } = outcome;
     const isAlone = await this.#isAlone();
     if (allowance !== undefined && !isAlone) return await this.#endAfter(exitCode, notes);
-    // Before protected paths are put back: all that is done later is seen by it.
+    // Taken before protected paths are restored: any later activity changes the trace.
     const trace = isAlone ? await this.#waitForRest() : undefined;
     const putBack = await this.#program.restoreNow();
     const cpuMs = this.#charge(await this.#program.processor.read());
-    // Whatever it used, the shell goes on: the next command has its own.
+    // The check applies to one command only; the shell goes on, and the next command sets its own.
     this.#program.processor.setCheck(undefined);
     this.#restTrace = trace;
     if (trace !== undefined) this.#program.stay?.rest();
     return { exitCode, exceeded: undefined, peakMemoryBytes: 0, cpuMs, putBack, notes };
   }
 
-  /** SECURITY: what a command leaves behind would go on at the cost of a budget that no call has set aside. */
+  /**
+   * Ends the shell with processes that a command left behind. SECURITY: they would consume CPU time for which no call
+   * has reserved budget.
+   */
   async #endAfter(exitCode: number, notes: readonly string[]): Promise<CommandEnd> {
     this.kill();
     const end = await this.#program.ended;
@@ -148,7 +154,7 @@ export class SessionShell {
     return { ...end, exitCode, cpuMs, notes: [...notes, LEFT_BEHIND] };
   }
 
-  /** What was used since the last command was charged: each pays for what went on in the background before it. */
+  /** Returns the CPU time used since the last charge: each command also pays for background activity before it. */
   #charge(usedMs: number): number {
     const cpuMs = Math.max(0, usedMs - this.#chargedMs);
     this.#chargedMs += cpuMs;
@@ -156,8 +162,8 @@ export class SessionShell {
   }
 
   /**
-   * Looked at twice, from the first process down: whoever moves from one parent to another meanwhile is seen at one of
-   * them. Before protected paths are put back, so that nothing is left to change them again.
+   * Measures twice, from the first process down: a process that changes its parent during one measurement is seen in
+   * the other. Done before protected paths are restored, so that no process is left to change them again.
    */
   async #isAlone(): Promise<boolean> {
     const pid = await this.#program.pid;
@@ -167,7 +173,7 @@ export class SessionShell {
     return true;
   }
 
-  /** Bash waits for its next line a moment after it has reported the end of the last one. */
+  /** Bash starts waiting for its next line a moment after it has reported the end of the last command. */
   async #waitForRest(): Promise<string | undefined> {
     this.#pid = await this.#program.pid;
     for (let tries = 0; tries < MAX_REST_TRIES; tries++) {
@@ -192,8 +198,8 @@ export class SessionShell {
   }
 
   /**
-   * SECURITY: the shell writes one line for each command, before it reads the next line that marks the output's end. A
-   * second line means that the first was not the shell's own.
+   * SECURITY: the shell writes one line per command, before it reads the next line, which marks the end of the output.
+   * A second line shows that the first was not written by the shell itself.
    */
   #receive(text: string): void {
     this.#received += text;

@@ -10,14 +10,14 @@ const MAX_SHELLS = 256;
 interface Place {
   readonly mutex: Mutex;
   shell: SessionShell | undefined;
-  /** What its sandbox was made for. */
+  /** Identifies the settings that its sandbox was created with. */
   sandboxKey: string;
-  /** Why there is no shell any more. */
+  /** Why the previous shell was lost. */
   lossReason: string | undefined;
   hasEnded: boolean;
 }
 
-/** One shell for each session that runs commands. */
+/** Holds one shell for each session that runs commands. */
 export class ShellPool {
   readonly #programs: ProgramsDriver;
   readonly #places = new Map<string, Place>();
@@ -79,7 +79,7 @@ export class ShellPool {
     return fresh;
   }
 
-  /** The session's shell, or a fresh one if that has ended, or stands on guards that no longer hold. */
+  /** Returns the session's shell, or a new one if that has ended or its sandbox or guards are outdated. */
   async #shellFor(own: Place, place: SandboxProfile, signal: AbortSignal): Promise<ReadyShell> {
     const made = [place.workspace, place.access, place.mayFork, place.keepsProtected].join("\n");
     const known = own.shell;
@@ -104,7 +104,8 @@ export class ShellPool {
   async #start(own: Place, place: SandboxProfile, signal: AbortSignal): Promise<SessionShell> {
     let shell: SessionShell | undefined;
     let isAsked = false;
-    // Its own life: it goes on when the call that started it has ended. Only its start can be given up.
+    // The shell outlives the call that started it, so it has its own signal. The call's signal can cancel only the
+    // start.
     const life = new AbortController();
     const giveUp = (): void => life.abort(signal.reason);
     signal.addEventListener("abort", giveUp, { once: true });
@@ -114,7 +115,7 @@ export class ShellPool {
       shell?.kill();
     };
     const program = { command: SHELL_PROGRAM, workingDirectory: ".", hasHome: true };
-    // Time on the processor is each command's own; a limit of the shell's processes would stay for all later ones.
+    // CPU limits apply to each command; a limit on the shell's processes would remain for all later commands.
     const { cpu: _, ...lastingPlace } = place;
     const lasting = { onAsked, hasChannel: true };
     try {

@@ -1,20 +1,20 @@
 import type { ShellCommand } from "@narthex/kernel";
 import { CHANNEL_DESCRIPTOR, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 
-/** Where the shell keeps its own output, whatever its commands do with theirs. */
+/** Descriptors where the shell keeps its own output while commands redirect theirs. */
 const [OUT, ERR] = [CHANNEL_DESCRIPTOR + 1, CHANNEL_DESCRIPTOR + 2];
 
-/** Bash reads what it runs from its standard input: a loop of its own could be left with `break`. */
+/** Bash reads its commands from standard input: a loop written in bash could be left with `break`. */
 export const SHELL_PROGRAM = ["/bin/bash", "--norc", "--noprofile", "-s"];
 
-/** What a new shell is told first. */
+/** First lines sent to a new shell. */
 export const FIRST_LINES = `exec ${OUT}>&1 ${ERR}>&2\n`;
 
 /**
- * One command, and the line that reports how it ended.
+ * Returns the lines that run one command and report its exit code.
  *
  * SECURITY: while the command runs, the channel and the shell's own output are closed for it: bash keeps them under
- * other numbers that no program inherits. Standard input is not the one that bash reads from.
+ * other numbers that no program inherits. The command's standard input is not the one that bash reads commands from.
  */
 export function commandLines({ command, workingDirectory, environment, input }: Lines): string {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${quote(value)} `);
@@ -27,12 +27,12 @@ export function commandLines({ command, workingDirectory, environment, input }: 
 
 type Lines = Pick<ShellCommand, "command" | "workingDirectory" | "environment" | "input">;
 
-/** Marks where the output of the last command ends. */
+/** Returns the line that marks the end of the last command's output. */
 export function markLines(mark: string): string {
   return `{ builtin printf '%s' ${mark} >&${OUT}; builtin printf '%s' ${mark} >&${ERR}; } 2>/dev/null\n`;
 }
 
-/** A whole exit code and nothing else. */
+/** Accepts exactly one exit code and nothing else. */
 export function parseStatus(line: string): number | undefined {
   return /^(?:0|[1-9][0-9]{0,2})$/.test(line) ? Number(line) : undefined;
 }
@@ -45,7 +45,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** As `printf '%b'` writes it, byte for byte: a variable of bash holds no NUL. */
+/** Escapes bytes for `printf '%b'`, because a bash variable cannot contain NUL. */
 function escapeBytes(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("utf8").replaceAll("\\", "\\\\").replaceAll("\0", "\\0000");
 }

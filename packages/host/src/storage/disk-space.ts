@@ -2,19 +2,19 @@ import { statfs } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
 import type { StorageLimits } from "./storage-limits.ts";
 
-/** The disk that a path lies on. */
+/** The disk that contains a path. */
 export interface DiskFacts {
   readonly freeBytes: number;
-  /** What must stay free. */
+  /** Bytes that must stay free. */
   readonly reserveBytes: number;
 }
 
-/** Calls and watches ask more often than a disk fills. */
+/** Calls and watches query more often than a disk can fill up. */
 const FRESH_MS = 200;
 const MAX_KNOWN = 1000;
 const MB = 1024 * 1024;
 
-/** Free space of disks, as it was a moment ago. */
+/** Free space of disks, cached for a moment. */
 export class DiskSpace {
   readonly #limits: Pick<StorageLimits, "reserveBytes" | "reservePercent">;
   readonly #known = new Map<string, { readonly atMs: number; readonly facts: Promise<DiskFacts | undefined> }>();
@@ -23,7 +23,7 @@ export class DiskSpace {
     this.#limits = limits;
   }
 
-  /** Undefined if there is nothing at the path, or its file system cannot say. */
+  /** Returns undefined if the path does not exist or its file system does not report its size. */
   measure(path: string): Promise<DiskFacts | undefined> {
     const nowMs = performance.now();
     const known = this.#known.get(path);
@@ -34,7 +34,7 @@ export class DiskSpace {
     return facts;
   }
 
-  /** Throws RESOURCE_EXCEEDED if a disk of these has less than its reserve left: the rest is for the ledger. */
+  /** Throws RESOURCE_EXCEEDED if one of these disks has less than its reserve left: the reserve is for the ledger. */
   async requireReserve(paths: readonly string[]): Promise<void> {
     const found = await Promise.all(paths.map((path) => this.measure(path)));
     for (const [index, disk] of found.entries()) {
@@ -51,7 +51,7 @@ export class DiskSpace {
     const { reserveBytes, reservePercent } = this.#limits;
     try {
       const { bsize, blocks, bavail } = await statfs(path);
-      // Some file systems, such as those of /proc, have no size.
+      // Some file systems, such as /proc, have no size.
       if (blocks === 0) return undefined;
       const share = Math.floor((blocks * bsize * reservePercent) / 100);
       return { freeBytes: bavail * bsize, reserveBytes: Math.min(reserveBytes, share) };

@@ -11,10 +11,10 @@ export interface WorkspaceTree extends WrittenDirectory {
 }
 
 /**
- * Bytes of all files of a workspace that were made or changed since a moment; infinitely many if that cannot be found out.
- * The time of a file's last change is the system's: a program cannot set it back.
+ * Returns the total bytes of all files of a workspace that were created or changed since a time; infinity if that
+ * cannot be determined. It uses the ctime, which a program cannot set back.
  *
- * SECURITY: in a sandbox as the user that programs run as, with the workspace read-only and nothing else inside.
+ * SECURITY: runs in a sandbox as the user that programs run as, with only the workspace inside, read-only.
  */
 export async function measureGrowth(
   containment: Pick<Containment, "start">,
@@ -45,7 +45,7 @@ export async function measureGrowth(
   }
 }
 
-/** A directory that cannot be entered hides what is in it; a file that goes meanwhile does not. */
+/** Fails if a directory cannot be entered, since its content would be missed; ignores files that vanish meanwhile. */
 const SCRIPT = `
 cd ${WORKSPACE_PATH} || exit 1
 find . -xdev -type f -newerct "@$1" -print0 2>/tmp/problems | du -ck --files0-from=- 2>/dev/null | tail -n 1 | cut -f 1 > /tmp/sum

@@ -4,27 +4,27 @@ import type { DiskSpace } from "./disk-space.ts";
 export interface AreaOptions {
   readonly limit: "workspace" | "scratch" | "home";
   readonly path: string;
-  /** The same, inside a sandbox. */
+  /** The same directory inside a sandbox. */
   readonly target: string;
   readonly maxBytes: number;
-  /** What it holds as far as that is known; undefined where it was never measured. */
+  /** Size of the content, if known; undefined if it was never measured. */
   readonly knownBytes: number | undefined;
-  /** Counts what it holds; infinitely much if that cannot be found out. */
+  /** Measures the size of the content; infinity if it cannot be determined. */
   measure(): Promise<number>;
 }
 
-/** A measurement may take so much of the time. */
+/** After a measurement, pauses for this many times its duration. */
 const PAUSE_TIMES = 5;
 
 /**
- * A directory that programs fill, and how much it may hold. Free space of its disk says when it could be too much, which
- * costs nothing; only then is it measured. So files of others on the same disk end no program.
+ * A directory that programs fill, with a size limit. It is measured only when the free space of its disk shows that the
+ * limit could be exceeded, which is free of cost. So other files on the same disk never end a program.
  */
 export class StorageArea {
   readonly #options: AreaOptions;
   readonly #space: DiskSpace;
   #knownBytes: number;
-  /** When that was known; later, the most that was free since. */
+  /** Free space when the size was last known, or the highest free space seen since. */
   #freeBytes: number | undefined;
   #measureAfterMs = 0;
 
@@ -42,14 +42,16 @@ export class StorageArea {
     return this.#options.target;
   }
 
-  /** From now on only what comes counts. */
+  /** Counts only content that is added from now on. */
   restart(): void {
     this.#knownBytes = 0;
     this.#freeBytes = undefined;
     this.#measureAfterMs = 0;
   }
 
-  /** The bound that is exceeded now, if it is. `unnamedBytes` counts files of the programs that have no name any more. */
+  /**
+   * Returns the limit that is exceeded now, if any. `unnamedBytes` counts deleted files that programs still hold open.
+   */
   async findExceeded(unnamedBytes: () => Promise<number> = nothing): Promise<ExceededBound | undefined> {
     const { limit, path, maxBytes, measure } = this.#options;
     const disk = await this.#space.measure(path);

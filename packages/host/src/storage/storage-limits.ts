@@ -1,12 +1,12 @@
-/** What programs may take of the disks. */
+/** Disk space that programs may use. */
 export interface StorageLimits {
-  /** The scratch directory of one session. */
+  /** Scratch directory of one session. */
   readonly scratchBytes: number;
-  /** The home of one workspace: it is brought within this when unused, and a program that doubles it is ended. */
+  /** Home of one workspace: shrunk to this size when unused; a program that grows it to twice the size is ended. */
   readonly cacheBytes: number;
-  /** What one call may add to its workspace. */
+  /** Bytes that one call may add to its workspace. */
   readonly growthBytes: number;
-  /** What must stay free on each disk: the smaller of the two. */
+  /** Space that must stay free on each disk: the smaller of both values. */
   readonly reserveBytes: number;
   readonly reservePercent: number;
 }

@@ -4,8 +4,8 @@ import { measureTree } from "../sandbox/resources/process-tree.ts";
 const BLOCK_BYTES = 512;
 
 /**
- * Bytes of files that processes of a sandbox hold open below one of its mounts and that have no name any more: a walk
- * finds none of them, and they are free only when the last process closes them.
+ * Counts the bytes of deleted files below one of a sandbox's mounts that its processes still hold open: a directory
+ * walk does not find them, and their space is freed only when the last process closes them.
  */
 export async function countUnlinkedBytes(pid: number, target: string): Promise<number> {
   const mount = await findMount(pid, target);
@@ -24,7 +24,7 @@ export async function countUnlinkedBytes(pid: number, target: string): Promise<n
   return seen.values().reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** The number of the mount at a path inside; of several over each other, the one that is seen. */
+/** Returns the id of the mount at a path inside; of several mounts on one path, the visible one. */
 async function findMount(pid: number, target: string): Promise<string | undefined> {
   const lines = (await readFile(`/proc/${pid}/mountinfo`, "latin1").catch(() => "")).split("\n");
   return lines.map((line) => line.split(" ")).findLast((fields) => fields[4] === target)?.[0];

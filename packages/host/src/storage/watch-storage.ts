@@ -5,11 +5,11 @@ import { countUnlinkedBytes } from "./unlinked-files.ts";
 
 export interface StorageWatchOptions {
   readonly space: DiskSpace;
-  /** What the program can fill. */
+  /** Directories that the program can fill. */
   readonly areas: readonly StorageArea[];
-  /** Of the disks that the kernel itself needs. */
+  /** Paths on disks that the kernel itself needs. */
   readonly paths: readonly string[];
-  /** Its first process, by its number outside. */
+  /** Host pid of its first process. */
   readonly pid: Promise<number>;
   onExceeded(bound: ExceededBound): void;
 }
@@ -19,15 +19,15 @@ export interface StorageWatch {
 }
 
 const WATCH_MS = 250;
-/** A disk that others fill is no reason to end a program that writes next to nothing. */
+/** Minimum loss of free space: a disk filled by others does not end a program that writes next to nothing. */
 const NOTABLE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Watches what a program takes of the disks, four times a second: nothing in Linux that every file system has would stop
- * it at the very byte. For a moment a bound can be exceeded by what the disk takes in that time.
+ * Checks the disk usage of a program four times a second: Linux has no mechanism on all file systems that would stop it
+ * at the exact byte. So a limit can be exceeded by the amount written in between.
  *
- * A program is also ended when a disk falls below its reserve while it runs and lost a notable amount since it started,
- * even if other programs wrote it: the rest is for the ledger.
+ * A program is also ended when a disk falls below its reserve while it runs and has lost a notable amount since it
+ * started, even if other programs wrote it: the reserve is for the ledger.
  */
 export function watchStorage({ space, areas, paths, pid, onExceeded }: StorageWatchOptions): StorageWatch {
   let isStopped = false;
@@ -70,7 +70,7 @@ export function watchStorage({ space, areas, paths, pid, onExceeded }: StorageWa
     }, WATCH_MS).unref();
   }
 
-  // The first look says what was free when the program started.
+  // Records the free space at the start of the program.
   void findLow().catch(() => undefined);
   lookSoon();
   return {

@@ -1,7 +1,9 @@
 import type { FileOperation, WorkspaceFiles } from "@narthex/kernel";
 import type { DiskSpace } from "./disk-space.ts";
 
-/** Files of workspaces, of which nothing new is written while a disk has less than its reserve. Deleting goes on. */
+/**
+ * Wraps workspace files so that writes are rejected while a disk has less than its reserve. Deleting is still possible.
+ */
 export function withDiskReserve(files: WorkspaceFiles, space: DiskSpace, kernelHome: string): WorkspaceFiles {
   return {
     async prepare(place, operation, signal) {

@@ -11,7 +11,7 @@ export interface GrowthOptions {
   readonly space: DiskSpace;
 }
 
-/** What the calls of one program add to a workspace, one after the other. */
+/** Measures what the successive calls of one program add to a workspace. */
 export class WorkspaceGrowth {
   readonly area: StorageArea;
   #sinceMs = Date.now();
@@ -24,7 +24,7 @@ export class WorkspaceGrowth {
     );
   }
 
-  /** The next call begins. */
+  /** Starts measuring for the next call. */
   restart(): void {
     this.#sinceMs = Date.now();
     this.area.restart();

@@ -1,13 +1,13 @@
-/** Looks for many byte strings at once. */
+/** Searches for many byte strings at once. */
 export class ByteSearch {
-  /** Which first two bytes any of them has. */
+  /** Marks the first two bytes of every needle. */
   readonly #beginnings = new Uint8Array(65_536);
-  /** By their first four bytes. */
+  /** Keyed by the first four bytes. */
   readonly #needles = new Map<number, Buffer[]>();
-  /** Of the longest. */
+  /** Length of the longest needle. */
   readonly longest: number;
 
-  /** Each has four bytes at least; shorter ones would be found everywhere. */
+  /** Each needle must have at least four bytes; shorter ones would match everywhere. */
   constructor(needles: readonly Uint8Array[]) {
     for (const bytes of needles) {
       const needle = Buffer.from(bytes);

@@ -1,6 +1,6 @@
 /**
- * The numbers of the generated enums that the store's threads need, checked against them by a test: loading every
- * generated message would double the time a thread takes to start.
+ * Numbers of the generated enums that the store's threads need. A test compares them with the enums: loading all
+ * generated messages would double the start time of a thread.
  */
 export const ROLE_REQUEST = 2;
 export const PLACE_ROW = 1;

@@ -6,15 +6,15 @@ import { openRecordsForReading } from "./store-files.ts";
 import { threadUrl } from "./thread-url.ts";
 
 /**
- * Copies records and state as they are at one moment into a new file, durable when it returns. Whoever writes goes on
- * meanwhile. What was erased before is in none of its pages: they are written anew from what is there.
+ * Copies a consistent snapshot of records and state into a new file, durable when it returns. Writing can continue
+ * meanwhile. The copy contains nothing that was erased: its pages are rewritten from the current content.
  */
 export function copyRecords(directory: string, target: string): void {
-  // SQLite would make it readable to others.
+  // Create it private first: SQLite would make it readable for others.
   closeSync(openSync(target, "wx", 0o600));
   const records = openRecordsForReading(directory);
   try {
-    // To write elsewhere is no change of this file, but the connection must be allowed to write at all.
+    // The copy does not change this file, but `query_only` would forbid writing the new one.
     records.exec("PRAGMA query_only = OFF");
     records.prepare("VACUUM INTO ?").run(target);
   } finally {
@@ -25,14 +25,14 @@ export function copyRecords(directory: string, target: string): void {
   closeSync(copy);
 }
 
-/** The same in a thread of its own. */
+/** As `copyRecords`, in a worker thread. */
 export async function copyRecordsInThread(directory: string, target: string): Promise<void> {
   const worker = new Worker(threadUrl("copy-thread", import.meta.url), {
     workerData: { directory, target },
     execArgv: [],
   });
   try {
-    // Rejects with what the thread throws.
+    // Rejects with any error that the thread throws.
     await once(worker, "exit");
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import { copyRecords } from "./copy-records.ts";
 
-/** Copies the file of records beside the threads that use it. */
+/** Copies the records file without blocking the threads that use it. */
 const { directory, target } = workerData as { readonly directory: string; readonly target: string };
 copyRecords(directory, target);

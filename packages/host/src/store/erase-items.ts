@@ -1,16 +1,18 @@
 import { PLACE_ERASED } from "./content-numbers.ts";
 import { type ScannedItem, itemSpans, scanRecordContent, writeTombstone } from "./record-content.ts";
 
-/** Record content with some of its items made tombstones, and what they had been. */
+/** Record content after replacing items with tombstones, and the original items. */
 export interface ErasedContent {
   readonly content: Buffer;
   readonly erased: readonly ScannedItem[];
 }
 
 /**
- * Role, size and labels of an erased item stay; digest, nonce and bytes go. Every other byte stays where it was.
+ * Replaces items with tombstones, which keep role, size and labels; digest, nonce and bytes are removed. All other
+ * items stay unchanged.
  *
- * INVARIANT: an item is erased once. A second time would be a second entry about it, and a ledger that contradicts itself.
+ * INVARIANT: an item is erased once. Erasing it again would add a second entry about it and make the ledger contradict
+ * itself.
  */
 export function eraseItems(content: Uint8Array, positions: ReadonlySet<number>): ErasedContent {
   const items = scanRecordContent(content);

@@ -4,7 +4,7 @@ import { tableNumber } from "./packed-group.ts";
 
 type NoteState = (table: number, key: string, value: Uint8Array) => void;
 
-/** Makes items tombstones in the transaction of the record that says so. */
+/** Replaces items with tombstones in the same transaction as the record of the erasure. */
 export interface Eraser {
   note(recordIndex: number, item: number): void;
   flush(): void;
@@ -13,8 +13,8 @@ export interface Eraser {
 const MARK = Buffer.of(1);
 
 /**
- * INVARIANT: a digest that was erased has a row from the same transaction on, until its file, its place in the index and
- * what is left of it in logs are gone: a crash in between leaves the rest to the next start.
+ * INVARIANT: from that transaction on, an erased digest has a row until its file, its index rows and its remains in WAL
+ * files are gone: after a crash in between, the next start does the rest.
  */
 export function createEraser(database: DatabaseSync, noteState: NoteState): Eraser {
   const read = database.prepare("SELECT content FROM records WHERE idx = ?");

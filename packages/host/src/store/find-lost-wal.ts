@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { endianness } from "node:os";
 
-/** SPEC: the layouts of a log and of the index beside it, as SQLite's "WAL-mode File Format" gives them. */
+/** SPEC: layouts of a WAL and of the WAL-index next to it, from SQLite's "WAL-mode File Format". */
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const LITTLE_ENDIAN_WAL = 0x377f0682;
@@ -9,27 +9,26 @@ const BIG_ENDIAN_WAL = 0x377f0683;
 const INDEX_HEADER_BYTES = 48;
 const INDEX_VERSION = 3_007_000;
 
-/** What the last process to use a log noted beside it, always after the frames it counts were made durable. */
+/** State of the WAL as its last user recorded it in the WAL-index, always after the counted frames were durable. */
 interface WalIndexInfo {
   readonly frames: number;
-  /** So many of them are in the database as well. */
+  /** How many of these frames are in the database as well. */
   readonly moved: number;
   readonly salt: Buffer;
 }
 
 /**
- * SQLite takes a log up to its first bad frame and drops the rest without a word: right for the torn end that a power
- * cut leaves, wrong for a log that was damaged or cut since. Answers what is wrong with the log of a database that
- * nobody has open, or undefined.
+ * SQLite reads a WAL up to its first bad frame and silently drops the rest: right for the torn end after a power cut,
+ * wrong for a WAL that was damaged or truncated later. Returns the problem of a closed database's WAL, or undefined.
  *
- * INVARIANT: to be asked before SQLite opens the database, since opening forgets what had been noted.
+ * INVARIANT: call it before SQLite opens the database, because opening discards the recorded state.
  */
 export function findLostWal(database: string): string | undefined {
   const noted = readFileWith(`${database}-shm`, readWalIndex);
   if (noted === undefined) return undefined;
   const whole = readFileWith(`${database}-wal`, (log) => countWholeFrames(log, noted)) ?? 0;
   if (whole === "another log" || whole >= noted.frames) return undefined;
-  // A log that was moved as a whole may be lost as a whole. A part of it would put old pages over newer ones.
+  // A WAL whose frames are all in the database may be missing. Part of one would replace newer pages with old ones.
   if (whole === 0 && noted.moved >= noted.frames) return undefined;
   return `its log has ${whole} of ${noted.frames} parts that were written`;
 }
@@ -40,13 +39,13 @@ function readWalIndex(file: number): WalIndexInfo | undefined {
     bytes.subarray(0, INDEX_HEADER_BYTES),
     bytes.subarray(INDEX_HEADER_BYTES).subarray(0, INDEX_HEADER_BYTES),
   ];
-  // Numbers are those of the machine, and a header that is being changed differs from its copy.
+  // Numbers are in the machine's byte order; while a header is being changed, it differs from its copy.
   const read = endianness() === "LE" ? bytes.readUInt32LE.bind(bytes) : bytes.readUInt32BE.bind(bytes);
   if (bytes.length < 2 * INDEX_HEADER_BYTES + 4 || !first.equals(second) || read(0) !== INDEX_VERSION) return undefined;
   return { frames: read(16), moved: read(2 * INDEX_HEADER_BYTES), salt: bytes.subarray(32, 40) };
 }
 
-/** How many frames from the start on have the sums they must have; no more are looked at than were noted. */
+/** Counts the frames from the start that have valid checksums, at most as many as were recorded. */
 function countWholeFrames(log: number, noted: WalIndexInfo): number | "another log" {
   const header = readAt(log, 0, WAL_HEADER_BYTES);
   if (header.length < WAL_HEADER_BYTES) return 0;
@@ -55,7 +54,7 @@ function countWholeFrames(log: number, noted: WalIndexInfo): number | "another l
   const sum = new WalChecksum(kind === LITTLE_ENDIAN_WAL);
   sum.add(header.subarray(0, 24));
   if (!sum.equals(header, 24)) return 0;
-  // After a power cut the note may be older than the log, which has begun anew since.
+  // After a power cut the WAL-index may be older than the WAL, which was restarted meanwhile.
   if (!header.subarray(16, 24).equals(noted.salt)) return "another log";
   const frameBytes = FRAME_HEADER_BYTES + header.readUInt32BE(8);
   for (let frame = 0; frame < noted.frames; frame++) {
@@ -68,7 +67,7 @@ function countWholeFrames(log: number, noted: WalIndexInfo): number | "another l
   return noted.frames;
 }
 
-/** The running sum over a log, in which every frame's covers all before it. */
+/** Cumulative checksum of a WAL: the checksum of each frame covers all frames before it. */
 class WalChecksum {
   readonly #isLittleEndian: boolean;
   #first = 0;
@@ -91,7 +90,7 @@ class WalChecksum {
   }
 }
 
-/** Undefined if there is no such file. */
+/** Returns undefined if the file is missing or empty. */
 function readFileWith<T>(path: string, read: (file: number) => T): T | undefined {
   let file: number;
   try {
@@ -107,7 +106,7 @@ function readFileWith<T>(path: string, read: (file: number) => T): T | undefined
   }
 }
 
-/** As many of the bytes as there are. */
+/** Returns fewer bytes if the file ends before. */
 function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let filled = 0;

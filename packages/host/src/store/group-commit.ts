@@ -9,13 +9,13 @@ interface Group {
   readonly done: PromiseWithResolvers<void>;
 }
 
-/** Not copied: its arrays must stay as they are until it is durable. */
+/** Not copied: its arrays must stay unchanged until it is durable. */
 interface WaitingWrite {
   readonly write: StoreWrite;
   readonly done: PromiseWithResolvers<void>;
 }
 
-/** Memory above this is not kept for another group. */
+/** Larger buffers are not kept for reuse. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_KEPT = 2;
 
@@ -26,7 +26,7 @@ export interface OpenedStore {
 
 export interface GroupCommitOptions {
   readonly directory: string;
-  /** What may be gathered and not yet handed over: beyond it, writes wait in their callers' own memory. */
+  /** Maximum number of bytes gathered and not yet sent; beyond it, writes wait without being copied. */
   readonly maxGatheredBytes: number;
   readonly startWriter: StartWriter;
 }
@@ -37,7 +37,7 @@ export interface CommittedGroup {
 }
 
 /**
- * Hands writes to the writer in groups: while one group is being made durable, the next gathers, so that any
+ * Sends writes to the writer in groups: while one group is being made durable, the next one is gathered, so that any
  * number of concurrent calls share an fsync. An idle writer starts at the end of the current turn of the event loop.
  */
 export class GroupCommit {
@@ -97,7 +97,7 @@ export class GroupCommit {
     return group.done.promise;
   }
 
-  /** Makes the log start again from its beginning, between two groups. */
+  /** Restarts the WAL from its beginning, between two groups. */
   restartWal(): Promise<void> {
     if (this.#problem !== undefined) return Promise.resolve();
     if (this.#restart === undefined) {
@@ -107,7 +107,10 @@ export class GroupCommit {
     return this.#restart.promise;
   }
 
-  /** Takes rows of erased digests away and empties the log, between two groups; with `rewrite`, writes the file anew. */
+  /**
+   * Removes the rows of erased digests and empties the WAL, between two groups; with `rewrite`, rewrites the whole
+   * file.
+   */
   scrub(digests: readonly string[], rewrite: boolean): Promise<void> {
     if (this.#problem !== undefined) return Promise.reject(unavailable(this.#problem));
     const done = Promise.withResolvers<void>();
@@ -116,7 +119,7 @@ export class GroupCommit {
     return done.promise;
   }
 
-  /** INVARIANT: a broken store stays broken; nothing that was not acknowledged ever will be. */
+  /** INVARIANT: a broken store stays broken; a write that was not acknowledged never will be. */
   break(reason: string): void {
     if (this.#problem !== undefined) return;
     this.#problem = reason;
@@ -132,7 +135,7 @@ export class GroupCommit {
     this.#gathering = undefined;
   }
 
-  /** From now on groups gather and are not handed over. */
+  /** Gathers further groups without sending them. */
   pause(): void {
     this.#paused = true;
   }
@@ -143,7 +146,7 @@ export class GroupCommit {
     this.#schedule();
   }
 
-  /** Takes no more writes; resolves when all that was appended is durable, or is known not to be. */
+  /** Accepts no more writes; resolves when every appended write is durable or has failed. */
   async drain(): Promise<void> {
     this.#closing = true;
     this.resume();
@@ -160,7 +163,7 @@ export class GroupCommit {
     await this.#exited.promise;
   }
 
-  /** A ledger with a gap or with names that two spellings share must never be written. */
+  /** Prevents a ledger with a gap, or with names that become equal when encoded. */
   #check(write: StoreWrite): void {
     if (write.index !== this.#nextIndex) {
       this.break(`record ${write.index} was appended where ${this.#nextIndex} is due`);
@@ -169,7 +172,7 @@ export class GroupCommit {
     }
   }
 
-  /** A single write has room, whatever its size. */
+  /** A single write always fits, whatever its size. */
   #hasRoomFor(write: StoreWrite): boolean {
     const gathered = this.#gathering?.packer.byteLength ?? 0;
     return gathered === 0 || gathered + boundWrite(write) <= this.#options.maxGatheredBytes;
@@ -252,7 +255,7 @@ export class GroupCommit {
     this.#observer?.({ records: group.packer.count, bytes: group.packer.byteLength });
   }
 
-  /** A program may end while nothing is under way. */
+  /** Lets the process exit while nothing is pending. */
   #rest(): void {
     const isIdle = this.#inFlight === undefined && this.#restart === undefined && this.#scrubs.length === 0;
     if (isIdle && !this.#closing) this.#writer.unref();

@@ -3,7 +3,7 @@ import type { ReaderData, ReaderMethods } from "./reader-messages.ts";
 import { createReaderMethods, describeProblem } from "./reader-methods.ts";
 import { unreadable } from "./unreadable.ts";
 
-/** Reads in this thread, for a program that does one thing: to start a thread takes longer than to read. */
+/** Reads in the current thread, for short-lived programs: starting a thread takes longer than reading. */
 export function createLocalReader(data: ReaderData): Reader {
   const methods = createReaderMethods(data);
   let isClosed = false;

@@ -1,18 +1,21 @@
 import type { CommittedGroup, GroupCommit } from "./group-commit.ts";
 import type { Reader } from "./reader.ts";
 
-/** New records after which the index is brought up to date without waiting for a quiet moment. */
+/** Number of new records after which the index is updated without waiting for a quiet moment. */
 const INDEX_RECORDS = 8192;
-/** New bytes after which the log is moved into the file. */
+/** Number of new bytes after which the WAL is checkpointed. */
 const WAL_BYTES = 8 * 1024 * 1024;
-/** A log this long is started again by the writer itself: under constant load nobody else finds the moment. */
+/** The writer itself restarts a WAL of this size: under constant load no other moment comes. */
 const MAX_WAL_BYTES = 32 * 1024 * 1024;
-/** Where commits wait: for the index, so that no question waits for long, and for the log, so that it fits the disk. */
+/**
+ * Above these limits commits wait: for the index, so that no query takes long, and for the WAL, so that it fits on the
+ * disk.
+ */
 const MAX_UNINDEXED = 128 * 1024;
 const MAX_UNMOVED_BYTES = 64 * 1024 * 1024;
 const QUIET_MS = 250;
 
-/** Decides when the index is written and the log moved: both off the commit path, neither ever far behind. */
+/** Decides when to write the index and checkpoint the WAL: both off the commit path, neither ever far behind. */
 export class Maintenance {
   readonly #commit: GroupCommit;
   readonly #reader: Reader;
@@ -32,14 +35,14 @@ export class Maintenance {
     commit.observe((group) => this.#note(group));
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no maintenance is running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await Promise.all([this.#indexing, this.#moving]);
   }
 
-  /** While somebody copies the file, the log is not started again: to do so is to wait for all who read. */
+  /** The WAL is not restarted during a copy, because a restart waits for all readers. */
   async whileCopying(copy: () => Promise<void>): Promise<void> {
     this.#copies++;
     try {
@@ -60,7 +63,7 @@ export class Maintenance {
     this.#regulate();
   }
 
-  /** While commits keep coming, writing small parts of the index would only cost time. */
+  /** While commits keep coming, writing the index in small parts would only cost time. */
   #awaitQuiet(): void {
     const seen = this.#commits;
     this.#timer = setTimeout(() => {
@@ -107,7 +110,7 @@ export class Maintenance {
     else this.#commit.resume();
   }
 
-  /** The disk that refused the index or the log is the one that holds the records. */
+  /** A disk error while writing the index or the WAL breaks the store, because the records are on the same disk. */
   #fail(error: unknown): void {
     this.#commit.break(error instanceof Error ? error.message : String(error));
   }

@@ -2,7 +2,10 @@ import { DatabaseSync } from "node:sqlite";
 import { RESTORED_KEY } from "@narthex/kernel";
 import { tableNumber } from "./packed-group.ts";
 
-/** Has the first kernel that starts on these records end what was under way in the kernel that they are a copy of. */
+/**
+ * Marks a copy of records as restored, so that the first kernel that starts on it ends everything that was in progress
+ * in the original kernel.
+ */
 export function markRestored(path: string, takenAtMs: number): void {
   const records = new DatabaseSync(path);
   try {

@@ -2,12 +2,12 @@ import type { ErasedItem, StateTable, StoreWrite } from "@narthex/kernel";
 import { boundRecordContent, writeRecordContent } from "./record-content.ts";
 
 /**
- * How a group of writes travels to the writer thread: one buffer, handed over, nothing cloned.
+ * Format in which a group of writes is sent to the writer thread: one transferred buffer, without cloning.
  *
  * Per write: index and sequence as doubles, then the lengths of chain, request id, hash, record and content and the
- * numbers of state changes and erasures as u32, then those bytes; per state change the table's number as u8, the lengths
- * of key and value as u32, then those bytes; per erasure the record's index as a double and the item's place as u32.
- * Little-endian. Lives only between two threads of one process.
+ * numbers of state changes and erasures as u32, then those bytes; per state change the table's number as u8, the
+ * lengths of key and value as u32, then those bytes; per erasure the record's index as a double and the item's position
+ * as u32. Little-endian. Used only between two threads of one process.
  */
 const HEADER_BYTES = 2 * 8 + 7 * 4;
 const CHANGE_BYTES = 1 + 2 * 4;
@@ -16,7 +16,7 @@ const REMOVED = 0xffffffff;
 const FIRST_CAPACITY = 256 * 1024;
 const NONE: readonly ErasedItem[] = [];
 
-/** A table's number is its place here: append only, the numbers are on disk. */
+/** A table's number is its position here. Only append: the numbers are stored on disk. */
 export const STATE_TABLES: readonly StateTable[] = [
   "sessions",
   "leases",
@@ -62,7 +62,7 @@ export class GroupPacker {
     return this.#count;
   }
 
-  /** The packer's memory, to be handed over: the packer is of no use afterwards. */
+  /** The packer's memory, for transfer: the packer cannot be used afterwards. */
   get memory(): ArrayBuffer {
     return this.#buffer.buffer;
   }
@@ -123,7 +123,7 @@ export class GroupPacker {
   }
 }
 
-/** At least the bytes one write takes. */
+/** Upper bound of the packed size of one write. */
 export function boundWrite(write: StoreWrite): number {
   let bound = HEADER_BYTES + write.chain.length * 3 + write.requestId.length * 3 + write.hash.length;
   bound += write.record.length + boundRecordContent(write.content);
@@ -132,7 +132,7 @@ export function boundWrite(write: StoreWrite): number {
   return bound;
 }
 
-/** Names are short and ASCII nearly always; for those a loop beats a call into native code. */
+/** Names are almost always short and ASCII; for those a loop is faster than a call into native code. */
 function writeText(buffer: Buffer, start: number, text: string): number {
   const { length } = text;
   if (length > 64) return start + buffer.write(text, start);
@@ -144,7 +144,7 @@ function writeText(buffer: Buffer, start: number, text: string): number {
   return start + length;
 }
 
-/** Takes the unpacked parts. Byte arrays are views into the group's memory. */
+/** Receives the unpacked parts. Byte arrays are views into the group's memory. */
 export interface GroupVisitor {
   record(
     index: number,
@@ -159,7 +159,7 @@ export interface GroupVisitor {
   erase(recordIndex: number, item: number): void;
 }
 
-/** Gives every part of a group, in the order it was packed. */
+/** Visits every part of a group, in the order it was packed. */
 export function visitGroup(memory: ArrayBuffer, byteLength: number, visitor: GroupVisitor): void {
   const buffer = Buffer.from(memory);
   const view = new DataView(memory);

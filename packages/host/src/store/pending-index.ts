@@ -1,7 +1,7 @@
 import { PLACE_FILE, PLACE_ROW, ROLE_REQUEST } from "./content-numbers.ts";
 import type { ScannedItem } from "./record-content.ts";
 
-/** A holding that waits to be written. */
+/** A holding that is not yet written to the index. */
 export interface PendingHolding {
   /** One character per byte. */
   readonly digest: string;
@@ -12,25 +12,28 @@ export interface PendingHolding {
   readonly size: number;
 }
 
-/** What the newest records add to one chain's part of the index. */
+/** Additions of the newest records to one chain's part of the index. */
 export interface PendingChain {
   /** Indexes of records, ascending. */
   readonly places: number[];
-  /** The newest record of each request id. */
+  /** Newest record of each request id. */
   readonly requests: Map<string, number>;
-  /** By digest and role. */
+  /** Keyed by digest and role. */
   readonly holdings: Map<string, PendingHolding>;
-  /** By digest. */
+  /** Keyed by digest. */
   readonly labels: Map<string, Set<string>>;
 }
 
-/** Settled holdings remembered, so that what calls repeat (proofs, equal inputs) is not written again and again. */
+/**
+ * Maximum number of remembered holdings with bytes, so that content repeated by calls (proofs, equal inputs) is not
+ * written again and again.
+ */
 const MAX_KNOWN = 50_000;
 const LAST_ROLE = 16;
 
 /**
- * What the newest records add to the index, in memory: small transactions on a tree with random keys cost several
- * times what large ones do, so the index is written rarely and answers from here meanwhile.
+ * Index entries of the newest records, in memory: small transactions on a tree with random keys cost several times as
+ * much as large ones, so the index is written rarely and queries also read from here.
  */
 export class PendingIndex {
   readonly chains = new Map<string, PendingChain>();
@@ -38,7 +41,7 @@ export class PendingIndex {
   #knownSize = 0;
   #records = 0;
 
-  /** How many records are in it. */
+  /** Number of records it contains. */
   get records(): number {
     return this.#records;
   }
@@ -54,14 +57,14 @@ export class PendingIndex {
     if (requestId !== "") pending.requests.set(requestId, index);
     for (let position = 0; position < items.length; position++) {
       const item = items[position];
-      // The digest that stands for a request has no bytes, and nobody asks for it; an erased item has none.
+      // A request digest has no bytes and is never queried; an erased item has no digest.
       if (item === undefined || item.role === ROLE_REQUEST || item.digest === "") continue;
       this.#addHolding(pending, chain, index, position, item);
       if (item.labels.length > 0) addLabels(pending, item);
     }
   }
 
-  /** A chain's pending holdings of a digest, at most one per role. */
+  /** Returns a chain's pending holdings of a digest, at most one per role. */
   findHoldings(digest: string, chain: string): PendingHolding[] {
     const holdings = this.chains.get(chain)?.holdings;
     if (holdings === undefined) return [];
@@ -73,18 +76,18 @@ export class PendingIndex {
     return found;
   }
 
-  /** Chains with pending holdings of a digest. Looks at every pending chain. */
+  /** Returns the chains with pending holdings of a digest. Checks every pending chain. */
   findHolders(digest: string): string[] {
     return [...this.chains.keys()].filter((chain) => this.findHoldings(digest, chain).length > 0);
   }
 
-  /** Forgets what was written. */
+  /** Clears entries that were written to the index. */
   clear(): void {
     this.chains.clear();
     this.#records = 0;
   }
 
-  /** What was known to be written may be gone. */
+  /** Forgets the remembered holdings, because rows may have been removed from the index. */
   forgetKnown(): void {
     this.#known.clear();
     this.#knownSize = 0;
@@ -113,7 +116,7 @@ export class PendingIndex {
   }
 }
 
-/** Holdings with the bytes are preferred to those that only name them. */
+/** Holdings with bytes take precedence over those that only refer to them. */
 export function hasBytes(place: number): boolean {
   return place === PLACE_ROW || place === PLACE_FILE;
 }

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { blake3, equalBytes, toHex } from "@narthex/contracts";
 import { storePaths } from "./store-files.ts";
 
-/** One record as it is stored. */
+/** One record as stored. */
 export interface LedgerFileRow {
   readonly index: number;
   readonly chain: string;
@@ -12,10 +12,10 @@ export interface LedgerFileRow {
   readonly content: Uint8Array;
 }
 
-/** A home's records and content, read beside whoever holds the home, and without changing anything. */
+/** Read-only access to a home's records and content, also while a kernel uses the home. */
 export interface LedgerFiles {
   records(): Generator<LedgerFileRow>;
-  /** A content file's bytes; undefined if there are none with that hash. */
+  /** Returns the content of a file; undefined if none exists with that hash. */
   readFile(digest: Uint8Array): Uint8Array | undefined;
   close(): void;
 }
@@ -23,7 +23,10 @@ export interface LedgerFiles {
 const PAGE_ROWS = 256;
 const WAIT_MS = 10_000;
 
-/** For a program that does one thing: it waits for the disk itself. Reads in pages, so that nobody waits for it. */
+/**
+ * Opens a home's files for a short-lived program: reads block the thread. Records are read in pages, so that no kernel
+ * has to wait.
+ */
 export function openLedgerFiles(storeDirectory: string, contentDirectory: string): LedgerFiles {
   const database = new DatabaseSync(storePaths(storeDirectory).records, { readOnly: true, timeout: WAIT_MS });
   const page = database.prepare("SELECT idx, chain, record, content FROM records WHERE idx >= ? ORDER BY idx LIMIT ?");
@@ -45,7 +48,7 @@ export function openLedgerFiles(storeDirectory: string, contentDirectory: string
         const bytes = readFileSync(join(contentDirectory, name.slice(0, 2), name));
         return equalBytes(blake3(bytes), digest) ? bytes : undefined;
       } catch {
-        // Erased, or not there for whatever reason: the caller says that it could not be read.
+        // Erased or missing for another reason: the caller reports that it could not be read.
         return undefined;
       }
     },

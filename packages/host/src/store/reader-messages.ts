@@ -1,22 +1,22 @@
 import type { ChainHead, ContentHolding, Mentions, StateRow, StoredRecord, StoreHead } from "@narthex/kernel";
 import type { TreeMethods } from "../merkle/tree-methods.ts";
 
-/** What the store asks of its reading thread. */
+/** Messages between the store and its reading thread. */
 
 export interface ReaderData {
   readonly directory: string;
-  /** Where the Merkle log of the records lies. */
+  /** Directory of the Merkle tree over the records. */
   readonly logDirectory: string;
 }
 
-/** Pages are bounded in bytes, so that one long list delays neither other readers nor the kernel's own thread. */
+/** Pages are limited in bytes, so that one long list delays neither other queries nor the kernel's own thread. */
 export interface Page<T> {
   readonly rows: readonly T[];
-  /** There may be more. */
+  /** Whether there may be more rows. */
   readonly more: boolean;
 }
 
-/** What a record answers for. Request ids may repeat. */
+/** Position of a record and the request it belongs to. Request ids may repeat. */
 export interface RequestPosition {
   readonly index: number;
   /** Within its chain, without gaps from 0; -1 if the record is lost. */
@@ -25,30 +25,30 @@ export interface RequestPosition {
 }
 
 export interface ReaderMethods extends TreeMethods {
-  /** Comes first, once the writer has made the files. */
+  /** Must be called first, after the writer has created the files. */
   open(): void;
   head(): StoreHead;
   chainHead(chain: string): ChainHead | undefined;
   readRecord(index: number): StoredRecord | undefined;
-  /** Where the newest `limit` records at or above `from` begin. */
+  /** Returns the start of the newest `limit` records at or above `from`. */
   findNewest(from: number, limit: number, chain: string | undefined): number;
   readPage(from: number, limit: number, chain: string | undefined): Page<StoredRecord>;
   findRequest(chain: string, requestId: string): number | undefined;
-  /** Of every record of a chain, in their order. */
+  /** Returns all records of a chain in order. */
   requestPage(chain: string, from: number): Page<RequestPosition>;
   findContent(digest: Uint8Array, chain: string | undefined): ContentHolding[];
   findReferences(digest: Uint8Array): ContentHolding[];
   findMentions(needles: readonly Uint8Array[], from: number): Mentions;
   getState(table: number, key: string): Uint8Array | undefined;
-  /** Keys from `from` on. */
+  /** Returns keys at or after `from`. */
   statePage(table: number, prefix: string, from: string, limit: number): Page<StateRow>;
-  /** Indexes what is new; with `flush`, writes all of it. */
+  /** Indexes new records; with `flush`, writes all of them. */
   advanceIndex(options: { readonly flush: boolean }): Promise<void>;
-  /** Moves the log into the file as far as it goes without waiting, and answers the log's length. */
+  /** Checkpoints the WAL as far as possible without waiting, and returns the WAL's size in bytes. */
   moveLog(): number;
-  /** Takes what was erased out of the index. */
+  /** Removes erased items from the index. */
   forgetErased(digests: readonly Uint8Array[]): Promise<void>;
-  /** Writes the index and empties its log; with `rewrite`, the whole file is written anew. */
+  /** Writes the index and empties its WAL; with `rewrite`, rewrites the whole file. */
   scrubIndex(options: { readonly rewrite: boolean }): void;
   close(): void;
 }

@@ -7,11 +7,11 @@ import { RecordIndex } from "./record-index.ts";
 import { RecordReader } from "./record-reader.ts";
 import { truncateWal, isDamage, openIndex, openRecordsForReading, recordsMissing, storePaths } from "./store-files.ts";
 
-/** Records indexed in one go before others get a turn. */
+/** Number of records indexed before other queries get a turn. */
 const SLICE_RECORDS = 256;
 const FLUSH_RECORDS = 4096;
 
-/** Answers questions and keeps the index, beside the writer and never in its way. */
+/** Handles queries and maintains the index, without ever blocking the writer. */
 export function createReaderMethods({ directory, logDirectory }: ReaderData): ReaderMethods {
   let files: { records: DatabaseSync; indexFile: DatabaseSync; index: RecordIndex; reader: RecordReader } | undefined;
 
@@ -20,7 +20,7 @@ export function createReaderMethods({ directory, logDirectory }: ReaderData): Re
     return files;
   }
 
-  /** With everything indexed that is committed by now. */
+  /** Returns the files after indexing everything that is committed by now. */
   function indexed(): NonNullable<typeof files> {
     const current = opened();
     while (current.index.catchUp(FLUSH_RECORDS) > 0) {
@@ -89,7 +89,9 @@ export function createReaderMethods({ directory, logDirectory }: ReaderData): Re
   };
 }
 
-/** The index is derived: one that is damaged, from another version or of other records is made anew. */
+/**
+ * The index is derived data: it is rebuilt if it is damaged, from another version, or does not belong to these records.
+ */
 function openFittingIndex(directory: string, records: DatabaseSync): { indexFile: DatabaseSync; index: RecordIndex } {
   const found = tryIndex(directory, records);
   const missing = found?.index.missingAfter;
@@ -114,7 +116,7 @@ function tryIndex(
     indexFile = openIndex(directory);
     return { indexFile, index: new RecordIndex(records, indexFile) };
   } catch {
-    // Told by its absence: the caller makes a new one.
+    // Not reported: the caller creates a new index.
     indexFile?.close();
     return undefined;
   }
@@ -127,7 +129,7 @@ function checkpoint(records: DatabaseSync): number {
   return Math.max(0, frames) * pageSize;
 }
 
-/** Which file is damaged is not told; the one that can be made again is tried first. */
+/** The error does not tell which file is damaged, so the advice begins with the one that can be rebuilt. */
 export function describeProblem(directory: string, error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
   if (!isDamage(error)) return reason;

@@ -1,22 +1,22 @@
 import type { ContentDraft } from "@narthex/kernel";
 
-/** An item as the kernel gives it, or with plain numbers as they were read. */
+/** An item as passed by the kernel, or with plain numbers as read from disk. */
 type DraftItem = Omit<ContentDraft, "role" | "place"> & {
   readonly role?: number | undefined;
   readonly place?: number | undefined;
 };
 
-/** What an index needs to know of one content item; the bytes themselves are passed over. */
+/** The fields of a content item that the index needs; its bytes are skipped. */
 export interface ScannedItem {
   role: number;
-  /** One character per byte: a digest serves as the key of maps before it is written. */
+  /** One character per byte: a digest is used as a map key before it is written. */
   digest: string;
   size: number;
   place: number;
   labels: string[];
 }
 
-/** Times of an encoded `Record`. */
+/** Timestamps of an encoded `Record`. */
 export interface RecordTimes {
   logicalTimeMs: number;
   wallTimeMs: number;
@@ -31,10 +31,10 @@ const DATA = 6;
 const LABELS = 7;
 const RECORD_LOGICAL_TIME = 5;
 const RECORD_WALL_TIME = 6;
-/** Tags, lengths and numbers of one item, at their largest. */
+/** Maximum size of tags, lengths and numbers of one item. */
 const ITEM_OVERHEAD = 64;
 
-/** At least the encoded size of a `RecordContent` with these items. */
+/** Upper bound of the encoded size of a `RecordContent` with these items. */
 export function boundRecordContent(items: readonly DraftItem[]): number {
   let bound = 0;
   for (const item of items) {
@@ -45,10 +45,10 @@ export function boundRecordContent(items: readonly DraftItem[]): number {
 }
 
 /**
- * Encodes `RecordContent { items }` into a buffer that has room for it, and answers the end.
+ * Encodes `RecordContent { items }` into a buffer that has room for it, and returns the end offset.
  *
- * Written by hand because it runs once per record on the kernel's thread and writes in place; the bytes are those of
- * the generated encoder, which a test compares.
+ * Hand-written because it runs once per record on the kernel's thread and writes in place; a test compares its bytes
+ * with those of the generated encoder.
  */
 export function writeRecordContent(buffer: Buffer, start: number, items: readonly DraftItem[]): number {
   let end = start;
@@ -61,7 +61,7 @@ export function writeRecordContent(buffer: Buffer, start: number, items: readonl
   return end;
 }
 
-/** What stays of an item without its digest, nonce and bytes, with its tag. */
+/** Encodes an item without its digest, nonce and bytes, including its tag. */
 export function writeTombstone({ role, size, labels }: ScannedItem, place: number): Buffer {
   const item = { role, size, place, labels };
   const room = Buffer.alloc(boundRecordContent([item]));
@@ -135,7 +135,9 @@ function varintSize(value: number): number {
   return size;
 }
 
-/** The items of an encoded `RecordContent`, without copying their bytes. Throws a RangeError on anything malformed. */
+/**
+ * Scans the items of an encoded `RecordContent`, without copying their bytes. Throws a RangeError on malformed input.
+ */
 export function scanRecordContent(content: Uint8Array): ScannedItem[] {
   const items: ScannedItem[] = [];
   const cursor = new Cursor(content);
@@ -147,7 +149,10 @@ export function scanRecordContent(content: Uint8Array): ScannedItem[] {
   return items;
 }
 
-/** Where each item of an encoded `RecordContent` begins and ends, with its tag. Throws as `scanRecordContent` does. */
+/**
+ * Returns start and end of each item of an encoded `RecordContent`, including its tag. Throws as `scanRecordContent`
+ * does.
+ */
 export function itemSpans(content: Uint8Array): { readonly start: number; readonly end: number }[] {
   const spans: { start: number; end: number }[] = [];
   const cursor = new Cursor(content);
@@ -175,7 +180,9 @@ function scanItem(cursor: Cursor, end: number): ScannedItem {
   return item;
 }
 
-/** The times of an encoded `Record`, without decoding its entries. Throws a RangeError on anything malformed. */
+/**
+ * Scans the timestamps of an encoded `Record`, without decoding its entries. Throws a RangeError on malformed input.
+ */
 export function scanRecordTimes(record: Uint8Array): RecordTimes {
   const times: RecordTimes = { logicalTimeMs: 0, wallTimeMs: 0 };
   const cursor = new Cursor(record);
@@ -209,7 +216,7 @@ class Cursor {
     throw new RangeError("encoded message has a number of more than ten bytes");
   }
 
-  /** Reads a length and answers where the field it belongs to ends. */
+  /** Reads a length and returns the end of the field. */
   fieldEnd(): number {
     const length = this.varint();
     const end = this.position + length;

@@ -8,8 +8,8 @@ const MAX_HOLDINGS = 100;
 const MAX_CHAIN_IDS = 10_000;
 
 /**
- * Finds records by chain, request id and content. Everything in it derives from the records, in their order, up to a
- * mark that moves in the same transaction; `catchUp` reads what lies beyond, `flush` writes it.
+ * Finds records by chain, request id and content. All its data derives from the records, in order, up to a mark that
+ * moves in the same transaction; `catchUp` reads records beyond it, `flush` writes them.
  */
 export class RecordIndex {
   readonly #statements: Statements;
@@ -22,19 +22,19 @@ export class RecordIndex {
     this.#next = numberOf(this.#statements.getMark.get()?.["next"]) ?? 0;
   }
 
-  /** Records read and not yet written to the index. */
+  /** Records that were read and not yet written to the index. */
   get pendingRecords(): number {
     return this.#pending.records;
   }
 
-  /** How many records the index was made from, if there are fewer of them now. */
+  /** Set if the index was built from more records than exist now: both numbers. */
   get missingAfter(): { readonly indexed: number; readonly found: number } | undefined {
     const indexed = this.#next;
     const found = (numberOf(this.#statements.getLast.get()?.["idx"]) ?? -1) + 1;
     return indexed > found ? { indexed, found } : undefined;
   }
 
-  /** False if the index was made from other records than these: a store put back from a backup, for instance. */
+  /** Whether the index was built from these records; false after a restore from a backup, for instance. */
   matchesRecords(): boolean {
     if (this.#next === 0) return true;
     const expected = this.#statements.getMark.get()?.["hash"];
@@ -43,21 +43,21 @@ export class RecordIndex {
     return Buffer.compare(expected, found) === 0;
   }
 
-  /** Reads at most `limit` more records and answers how many there were. */
+  /** Reads at most `limit` more records and returns how many it read. */
   catchUp(limit: number): number {
     let count = 0;
     for (const row of this.#statements.readFrom.iterate(this.#next, limit)) {
       const [idx, chain, requestId, content] = Object.values(row);
       const index = Number(idx);
       this.#pending.add(index, String(chain), String(requestId), scanSound(content));
-      // Gaps are not judged here: the ledger's verifier names them.
+      // Gaps are not reported here, but by the ledger's verifier.
       this.#next = index + 1;
       count++;
     }
     return count;
   }
 
-  /** Writes what was read, in the order of its keys where that makes neighbours share pages. */
+  /** Writes pending entries, where it helps in key order so that neighbours share pages. */
   flush(): void {
     const { begin, commit, addPlace, addRequest, addHolding, addLabel, setMark } = this.#statements;
     if (this.#pending.records === 0) return;
@@ -81,12 +81,12 @@ export class RecordIndex {
     this.#pending.clear();
   }
 
-  /** The index of a chain's newest record. */
+  /** Returns the index of a chain's newest record. */
   chainHead(chain: string): number | undefined {
     return this.chainRecords(chain, 0, 1, "newest")[0];
   }
 
-  /** Indexes of a chain's records at or above `from`, ascending: the first of them, or the newest. */
+  /** Returns indexes of a chain's records at or above `from`, ascending: the first ones or the newest. */
   chainRecords(chain: string, from: number, limit: number, which: "first" | "newest"): number[] {
     const id = this.#findChain(chain);
     const pending = (this.#pending.chains.get(chain)?.places ?? []).filter((index) => index >= from);
@@ -114,7 +114,7 @@ export class RecordIndex {
     return holdings.sort((left, right) => left.recordIndex - right.recordIndex || left.item - right.item);
   }
 
-  /** Holdings that rest on bytes of another record, and artifacts'. */
+  /** Returns holdings that refer to bytes in another record, and holdings of artifacts. */
   findReferences(digest: Uint8Array): ContentHolding[] {
     const written = this.#statements.findReferrers.all(digest, MAX_HOLDINGS).map((row) => String(row["chain"]));
     const chains = new Set([...written, ...this.#pending.findHolders(latin1(digest))]);
@@ -122,7 +122,7 @@ export class RecordIndex {
     return holdings.filter(isReference).slice(0, MAX_HOLDINGS);
   }
 
-  /** Takes out what points at erased items, and answers the chains that may have others. Everything is written by then. */
+  /** Removes rows that point at erased items, and returns the chains that may hold other copies. Flushes first. */
   dropErased(digests: readonly Uint8Array[]): string[] {
     const { begin, commit, findAll, itemsOf, dropHolding, dropLabels } = this.#statements;
     this.flush();
@@ -143,7 +143,7 @@ export class RecordIndex {
     return [...chains.values()];
   }
 
-  /** Reads records of a chain again, for items with these digests that were not erased. Answers where to go on. */
+  /** Reads records of a chain again and indexes unerased items with these digests. Returns where to continue. */
   rescanChain(chain: string, from: number, limit: number, digests: ReadonlySet<string>): number | undefined {
     const { begin, commit, itemsOf, addHolding, addLabel } = this.#statements;
     const places = this.chainRecords(chain, from, limit, "first");
@@ -167,7 +167,9 @@ export class RecordIndex {
     return [...new Set([...written, ...this.#pending.findHolders(latin1(digest))])].slice(0, MAX_HOLDINGS);
   }
 
-  /** At most one per role. Each carries the labels of all: content has the same labels in whatever role. */
+  /**
+   * Returns at most one holding per role. Each has the labels of all, because labels apply to content in every role.
+   */
   #chainHoldings(digest: Uint8Array, chain: string): ContentHolding[] {
     const id = this.#findChain(chain);
     const { findHoldings, findLabels } = this.#statements;
@@ -220,7 +222,7 @@ function prepareStatements(records: DatabaseSync, index: DatabaseSync) {
   const inIndex = (sql: string): StatementSync => index.prepare(sql);
   const bytesIn = (place: string): string => `${place} IN (${PLACE_ROW}, ${PLACE_FILE})`;
   return {
-    // Rows as arrays: objects for every record would take longer than reading them.
+    // Rows as arrays: creating an object per record would take longer than reading it.
     readFrom: records.prepare(
       "SELECT idx, chain, request_id, content FROM records WHERE idx >= ? ORDER BY idx LIMIT ?",
       { returnArrays: true },
@@ -261,7 +263,7 @@ function isReference({ place, role }: ContentHolding): boolean {
   return place === PLACE_ELSEWHERE || role === ROLE_ARTIFACT;
 }
 
-/** Content that cannot be read is held by nobody. */
+/** Unreadable content counts as empty. */
 function scanSound(content: SQLOutputValue | undefined): ScannedItem[] {
   try {
     return content instanceof Uint8Array ? scanRecordContent(content) : [];

@@ -9,11 +9,11 @@ type Row = { readonly [column: string]: SQLOutputValue };
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_ROWS = 512;
 const MAX_NEWEST = 1_000_000;
-/** Looked through in one go before others get a turn. */
+/** Number of bytes searched before other queries get a turn. */
 const SEARCHED_BYTES = 4 * 1024 * 1024;
 const ROW_BYTES = 256;
 
-/** Reads records and committed state. The index is asked only where a chain is named. */
+/** Reads records and committed state. Uses the index only for queries of one chain. */
 export class RecordReader {
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #index: RecordIndex;
@@ -72,7 +72,7 @@ export class RecordReader {
     return { rows, more: rows.length === PAGE_ROWS };
   }
 
-  /** Looks at a bounded number of bytes. */
+  /** Searches a limited number of bytes. */
   findMentions(needles: readonly Uint8Array[], from: number): Mentions {
     const records: number[] = [];
     const wanted = needles.map((needle) => Buffer.from(needle));
@@ -115,7 +115,7 @@ function prepareStatements(records: DatabaseSync) {
   };
 }
 
-/** A page ends when it is full in rows or in bytes. */
+/** Ends a page when it is full in rows or in bytes. */
 function takePage<R, T>(
   rows: Iterable<R>,
   limit: number,

@@ -5,14 +5,14 @@ import type { GroupCommit } from "./group-commit.ts";
 import type { Reader } from "./reader.ts";
 import { storePaths } from "./store-files.ts";
 
-/** Takes what was erased out of the files themselves. */
+/** Removes erased data from the files themselves. */
 export interface Scrubber {
   scrub(digests: readonly Uint8Array[], others: readonly Uint8Array[] | undefined): Promise<void>;
   close(): Promise<void>;
 }
 
 const CHUNK_BYTES = 256 * 1024;
-/** To look for more would take longer than to write the file anew. */
+/** Searching for more needles would take longer than rewriting the file. */
 const MAX_NEEDLES = 100_000;
 
 function isDistinctive({ length }: Uint8Array): boolean {
@@ -20,14 +20,14 @@ function isDistinctive({ length }: Uint8Array): boolean {
 }
 
 /**
- * What is deleted is overwritten and logs are emptied, and that leaves nothing, but for one case: pages that SQLite put
- * together anew earlier may hold an old copy between their cells. So the files are looked through, and one that still
- * holds a digest or a nonce is written anew as a whole.
+ * Deleted data is overwritten and WALs are emptied, which leaves nothing, except in one case: pages that SQLite
+ * rearranged earlier may contain an old copy between their cells. So the files are searched, and a file that still
+ * contains a digest or a nonce is rewritten as a whole.
  */
 export function createScrubber(directory: string, commit: GroupCommit, reader: Reader): Scrubber {
   const paths = storePaths(directory);
   /**
-   * INVARIANT: closed only after the databases are: closing any descriptor of a file drops the locks that SQLite holds
+   * INVARIANT: closed only after the databases: closing any descriptor of a file releases the locks that SQLite holds
    * on it elsewhere in this process.
    */
   const handles = new Map<string, FileHandle>();

@@ -13,22 +13,23 @@ import { startLocalWriter, startWriterThread } from "./start-writer.ts";
 import { ThreadReader } from "./thread-reader.ts";
 
 export interface SqliteStoreOptions {
-  /** Made, private to its owner, if it is not there. */
+  /** Created, private to its owner, if it is missing. */
   readonly directory: string;
-  /** Where the Merkle log of its records lies; `log` beside the directory by default. */
+  /** Directory of the Merkle tree over the records; `log` next to the directory by default. */
   readonly logDirectory?: string;
-  /** For a program that does one thing and ends: all is done in its own thread. */
+  /** For short-lived programs: everything runs in the calling thread. */
   readonly isSingleThreaded?: boolean;
 }
 
 const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens the store in a directory: `records.db` holds records and state and is written by one thread, `index.db` is
- * derived from it and kept by another, which also answers questions. A brief program does both in its own thread.
+ * Opens the store in a directory: `records.db` holds records and state and is written by one thread; `index.db` is
+ * derived from it and maintained by another, which also handles queries. With `isSingleThreaded`, both run in the
+ * calling thread.
  *
- * INVARIANT: one store per directory. The home's lock sees to that; should it fail, the second writer of an index
- * breaks its store instead of forking the ledger.
+ * INVARIANT: one store per directory. The home's lock ensures it; if that fails, the second writer of an index breaks
+ * its store instead of forking the ledger.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<LedgerStore> {
   const { directory, logDirectory = join(dirname(directory), "log"), isSingleThreaded = false } = options;
@@ -56,7 +57,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Ledg
   }
 }
 
-/** A ledger is not continued from a record that was changed. */
+/** A ledger must not be continued after a last record that was changed. */
 function isSound({ last }: OpenedStore): boolean {
   return last === undefined || equalBytes(hashRecord(last.record), last.hash);
 }
@@ -103,7 +104,7 @@ function createStore(
       while (more) {
         const page = await reader.ask("requestPage", chain, from);
         for (const { index, sequence, requestId } of page.rows) {
-          // SECURITY: an id that was lost with its record would pass for a new one, and its call be made again.
+          // SECURITY: a request id lost with its record would count as new, and its call would be executed again.
           if (sequence !== due) throw recordsLost(chain, due);
           due++;
           if (ids.size < limit && requestId !== "") ids.add(requestId);
@@ -135,7 +136,7 @@ function createStore(
   };
 }
 
-/** The writer closes last, so that it is the one to empty the log into the file. */
+/** The writer closes last, so that it can checkpoint the WAL completely. */
 async function closeStore(
   commit: GroupCommit,
   reader: Reader,

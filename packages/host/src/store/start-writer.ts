@@ -3,25 +3,25 @@ import { threadUrl } from "./thread-url.ts";
 import { type Writer, openWriter } from "./writer.ts";
 import type { WriterResponse, WriterCommand, WriterData } from "./writer-messages.ts";
 
-/** What a writer tells of itself. */
+/** Receives a writer's responses and its end. */
 export interface WriterListener {
   onResponse(answer: WriterResponse): void;
   fail(fault: unknown): void;
-  /** Nothing comes after it. */
+  /** Called last. */
   end(): void;
 }
 
-/** A writer at work. */
+/** A running writer. */
 export interface RunningWriter {
-  /** From now on it keeps the program running. */
+  /** Sends a command; the process then stays alive until `unref`. */
   send(command: WriterCommand, transfer?: ArrayBuffer[]): void;
-  /** The program may end. */
+  /** Allows the process to exit. */
   unref(): void;
 }
 
 export type StartWriter = (directory: string, listener: WriterListener) => RunningWriter;
 
-/** In a thread of its own: a disk that makes it wait keeps nobody else from working. */
+/** Starts the writer in its own thread, so that a slow disk blocks nothing else. */
 export const startWriterThread: StartWriter = (directory, listener) => {
   const wake = new Int32Array(new SharedArrayBuffer(4));
   const workerData: WriterData = { directory, wake };
@@ -44,7 +44,10 @@ export const startWriterThread: StartWriter = (directory, listener) => {
   };
 };
 
-/** In this thread, for a program that does one thing: to start a thread takes longer than to wait for the disk. */
+/**
+ * Starts the writer in the current thread, for short-lived programs: starting a thread takes longer than waiting for
+ * the disk.
+ */
 export const startLocalWriter: StartWriter = (directory, listener) => {
   let write: Writer | undefined;
   setImmediate(() => {
@@ -59,7 +62,7 @@ export const startLocalWriter: StartWriter = (directory, listener) => {
         listener.end();
       });
     },
-    // Only what was sent and is not done yet keeps the program running.
+    // Only pending commands keep the process alive.
     unref: () => undefined,
   };
 };

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { findLostWal } from "./find-lost-wal.ts";
 
-/** Runs in the store's own threads, where waiting for the disk delays nobody: hence the synchronous calls. */
+/** Runs in the store's own threads, where waiting for the disk blocks nothing else: hence the synchronous calls. */
 
-/** Told to callers as it is: one line, and what to do. */
+/** Shown to callers unchanged: one line, with what to do. */
 class StoreFileError extends Error {
   override readonly name = "StoreFileError";
 }
 
-/** ASCII "NTXS": a file with another number was not made by this store. */
+/** ASCII "NTXS": a file with another number was not created by this store. */
 const STORE_APPLICATION_ID = 0x4e545853;
 /** ASCII "NTXI". */
 const INDEX_APPLICATION_ID = 0x4e545849;
@@ -72,7 +72,7 @@ export function storePaths(directory: string): StorePaths {
   return { records: join(directory, "records.db"), index: join(directory, "index.db") };
 }
 
-/** Opens (and, the first time, makes) the file of records and state for its one writer. */
+/** Opens the file of records and state for its only writer; creates it the first time. */
 export function openRecordsForWriting(directory: string): DatabaseSync {
   makeDirectory(directory);
   const path = storePaths(directory).records;
@@ -81,14 +81,14 @@ export function openRecordsForWriting(directory: string): DatabaseSync {
     applicationId: STORE_APPLICATION_ID,
     version: STORE_SCHEMA_VERSION,
     schema: STORE_SCHEMA,
-    // Checkpoints run elsewhere, off the commit path. The log is overwritten from its start, never shrunk: an
-    // overwrite is made durable in little more than half the time of an append.
+    // Checkpoints run elsewhere, off the commit path. The WAL is overwritten from its start and never shrunk: making an
+    // overwrite durable takes little more than half the time of an append.
     pragmas:
       "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = ON;",
   });
 }
 
-/** INVARIANT: records that are gone are never replaced by none, nor continued after a gap that nobody would see. */
+/** INVARIANT: lost records are never replaced by an empty ledger, nor continued after a gap that would go unnoticed. */
 function refuseLoss(directory: string): void {
   const { records, index } = storePaths(directory);
   if (sizeOf(records) === 0 && (sizeOf(index) > 0 || sizeOf(`${records}-wal`) > 0)) {
@@ -102,7 +102,7 @@ function refuseLoss(directory: string): void {
   }
 }
 
-/** The index was made from records that are not there any more. */
+/** Error: the index was built from records that no longer exist. */
 export function recordsMissing(directory: string, indexed: number, found: number): Error {
   const { records, index } = storePaths(directory);
   return new StoreFileError(
@@ -114,7 +114,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Opens the same file for the reading thread, which never changes data but moves the log into the file. */
+/** Opens the same file for the reading thread, which never changes data but checkpoints the WAL. */
 export function openRecordsForReading(directory: string): DatabaseSync {
   const path = storePaths(directory).records;
   return withFileErrors(path, () => {
@@ -124,7 +124,7 @@ export function openRecordsForReading(directory: string): DatabaseSync {
   });
 }
 
-/** Opens the index. It is derived, so a power cut may cost it its newest part (never its consistency). */
+/** Opens the index. It is derived data: a power cut may lose its newest part, but never its consistency. */
 export function openIndex(directory: string): DatabaseSync {
   return openEmptied(storePaths(directory).index, {
     applicationId: INDEX_APPLICATION_ID,
@@ -135,7 +135,7 @@ export function openIndex(directory: string): DatabaseSync {
   });
 }
 
-/** Long enough for the other thread's longest lock; within one process nobody else holds one. */
+/** Longer than the other thread ever holds a lock; no one else in this process takes one. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 interface FileKind {
@@ -145,7 +145,7 @@ interface FileKind {
   readonly pragmas: string;
 }
 
-/** The log that a crash left may hold what was erased since: it is moved into the file, and emptied. */
+/** The WAL left by a crash may contain data that was erased since: it is checkpointed and emptied. */
 function openEmptied(path: string, kind: FileKind): DatabaseSync {
   const isLeft = sizeOf(`${path}-wal`) > 0;
   const database = openFile(path, kind);
@@ -153,7 +153,7 @@ function openEmptied(path: string, kind: FileKind): DatabaseSync {
   return database;
 }
 
-/** Moves the whole log into the file and leaves none of it. False if somebody reads from it for too long. */
+/** Checkpoints the whole WAL and truncates it. Returns false if a reader uses it for too long. */
 export function truncateWal(database: DatabaseSync): boolean {
   return Number(database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] ?? 1) === 0;
 }
@@ -190,9 +190,9 @@ function makeDirectory(directory: string): void {
 }
 
 /**
- * SQLite would make the file readable to others, and gives its log the mode of the file.
+ * Creates the file private: SQLite would make it readable for others, and creates its WAL with the mode of the file.
  *
- * INVARIANT: an existing file is not opened here: closing any descriptor of a file drops the locks that SQLite holds
+ * INVARIANT: an existing file is not opened here: closing any descriptor of a file releases the locks that SQLite holds
  * on it elsewhere in this process.
  */
 function makePrivateFile(path: string): void {
@@ -220,7 +220,7 @@ function withFileErrors<T>(path: string, open: () => T): T {
   }
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB, the low byte of whatever finer code there is. */
+/** SQLITE_CORRUPT or SQLITE_NOTADB: the low byte of an extended error code. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error && "errcode" in error)) return false;
   const code = Number(error.errcode) & 0xff;

@@ -6,7 +6,7 @@ import { unreadable } from "./unreadable.ts";
 
 type Method = keyof ReaderMethods;
 
-/** Asks the reading thread and waits for its answers. A program may end while nothing is being asked. */
+/** Sends queries to the reading thread and awaits its responses. A program may exit while no query is pending. */
 export class ThreadReader implements Reader {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
@@ -37,11 +37,11 @@ export class ThreadReader implements Reader {
     if (this.#waiting.size === 1) this.#worker.ref();
     const call: ReaderCall = { id, method, args };
     this.#worker.postMessage(call);
-    // The thread implements `ReaderMethods`, so an answer has its method's type.
+    // The thread implements `ReaderMethods`, so a response has the type of its method.
     return answer.promise as Promise<MethodResult<M>>;
   }
 
-  /** For a store that could not be opened. */
+  /** Use it for a store that could not be opened. */
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }

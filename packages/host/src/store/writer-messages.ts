@@ -1,15 +1,15 @@
-/** What the store and its writer thread say to each other. */
+/** Messages between the store and its writer thread. */
 
 export interface WriterData {
   readonly directory: string;
-  /** Counted up and notified after every command. */
+  /** Incremented and notified after every command. */
   readonly wake: Int32Array<SharedArrayBuffer>;
 }
 
 export type WriterCommand =
   | { readonly kind: "commit"; readonly memory: ArrayBuffer; readonly byteLength: number }
   | { readonly kind: "restart" }
-  /** Takes rows of erased digests away, in hex, and empties the log; with `rewrite`, the whole file is written anew. */
+  /** Removes rows of erased digests, given in hex, and empties the WAL; with `rewrite`, rewrites the whole file. */
   | { readonly kind: "scrub"; readonly digests: readonly string[]; readonly rewrite: boolean }
   | { readonly kind: "close" };
 
@@ -19,12 +19,12 @@ export type WriterResponse =
       readonly nextIndex: number;
       readonly last: { readonly hash: Uint8Array; readonly record: Uint8Array } | undefined;
     }
-  /** The group is durable; its memory comes back for another. */
+  /** The group is durable; its memory is returned for reuse. */
   | { readonly kind: "committed"; readonly memory: ArrayBuffer }
-  /** The log starts again from its beginning. */
+  /** The WAL was restarted from its beginning. */
   | { readonly kind: "restarted" }
-  /** Empty if all is done, or why it is not. */
+  /** Empty on success, else the reason. */
   | { readonly kind: "scrubbed"; readonly problem: string }
   | { readonly kind: "closed" }
-  /** The last thing a writer says. */
+  /** The last response of a writer. */
   | { readonly kind: "failed"; readonly reason: string };

@@ -2,7 +2,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { openWriter } from "./writer.ts";
 import type { WriterCommand, WriterData } from "./writer-messages.ts";
 
-/** A writer that sleeps until it is woken, then does what was asked. */
+/** A writer thread that sleeps until it is woken and then executes its commands. */
 
 const { directory, wake } = workerData as WriterData;
 const port = parentPort;
@@ -17,6 +17,6 @@ while (isOpen) {
     isOpen = write?.(message.message as WriterCommand) ?? false;
     message = isOpen ? receiveMessageOnPort(port) : undefined;
   }
-  // Sleeping on memory instead of on the event loop saves about a tenth of a millisecond per lone commit.
+  // Sleeping on shared memory instead of in the event loop saves about a tenth of a millisecond per single commit.
   if (isOpen) Atomics.wait(wake, 0, seen);
 }

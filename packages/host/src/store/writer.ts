@@ -4,15 +4,18 @@ import { tableNumber, visitGroup } from "./packed-group.ts";
 import { truncateWal, openRecordsForWriting } from "./store-files.ts";
 import type { WriterResponse, WriterCommand } from "./writer-messages.ts";
 
-/** Hears every answer; memory that goes with it may be taken over. */
+/** Receives every response; memory in `transfer` may be transferred. */
 export type WriterResponseHandler = (answer: WriterResponse, transfer?: ArrayBuffer[]) => void;
 
-/** Does what it is told, in order. False was the end. */
+/** Executes commands in order. Returns false when the writer has ended. */
 export type Writer = (command: WriterCommand) => boolean;
 
 const NOTHING = new Uint8Array(0);
 
-/** The only one to change records and state. Undefined where they cannot be opened; the answer says why. */
+/**
+ * Opens the only writer of records and state. Returns undefined if they cannot be opened; the response gives the
+ * reason.
+ */
 export function openWriter(directory: string, answer: WriterResponseHandler): Writer | undefined {
   try {
     const database = openRecordsForWriting(directory);
@@ -50,15 +53,15 @@ function obey(
     answer({ kind: "closed" });
     return false;
   } catch (error) {
-    // INVARIANT: after a failed commit nobody knows what the disk holds, so nothing is tried again. Closing leaves
-    // the log alone as long as the reader has the file open.
+    // INVARIANT: after a failed commit the state on disk is unknown, so nothing is retried. Closing leaves the WAL
+    // alone as long as the reader has the file open.
     answer({ kind: "failed", reason: describe(error) });
     if (database.isOpen) database.close();
     return false;
   }
 }
 
-/** Answers what keeps it from being done; what was committed stays sound in any case. */
+/** Returns why scrubbing failed, or an empty text; committed data stays intact in any case. */
 function scrub({ digests, rewrite }: Extract<WriterCommand, { kind: "scrub" }>, database: DatabaseSync): string {
   const remove = database.prepare("DELETE FROM state WHERE name = ? AND key = ?");
   database.exec("BEGIN IMMEDIATE");
@@ -90,7 +93,7 @@ function createCommit(database: DatabaseSync): (command: CommitCommand) => void 
   };
 }
 
-/** Within a group only the last change of a key is written. */
+/** Writes only the last change of each key within a group. */
 function createStateWriter(database: DatabaseSync): {
   note(table: number, key: string, value: Uint8Array | undefined): void;
   flush(): void;

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 
 /**
- * SQLite's own lock of a file, held until the database is closed; undefined while another process has it. The system
+ * Takes SQLite's lock on a file, held until the database is closed; undefined if another process holds it. The system
  * releases it when the process ends, however it ends.
  */
 export function tryExclusiveLock(path: string): DatabaseSync | undefined {

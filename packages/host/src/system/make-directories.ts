@@ -2,10 +2,10 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes a directory and those above it that are missing. Answers the first one that was made, if any was.
+ * Creates a directory and its missing parents. Returns the first one that was created, if any.
  *
- * Node's own `recursive` never ends where a directory exists and says that it does not when something is made in it, as
- * `/proc` does: a thread of the pool stays busy, and the process cannot even be ended by SIGTERM.
+ * Node's own `recursive` never ends in a directory that exists but fails with ENOENT when something is created in it,
+ * as `/proc` does: a thread of the pool stays busy, and the process cannot even be ended by SIGTERM.
  */
 export async function makeDirectories(path: string, mode: number): Promise<string | undefined> {
   const missing: string[] = [];
@@ -36,7 +36,7 @@ async function makeDownwards(
 
 type Outcome = "made" | "there" | "missing parent";
 
-/** What is there under this name is for the caller to look at: a file, or a link to a directory. */
+/** An existing entry is for the caller to check: it may be a file, or a link to a directory. */
 async function tryToMake(path: string, mode: number): Promise<Outcome> {
   try {
     await mkdir(path, { mode });
@@ -45,7 +45,7 @@ async function tryToMake(path: string, mode: number): Promise<Outcome> {
     const code: unknown = fault instanceof Error && "code" in fault ? fault.code : undefined;
     if (code === "EEXIST") return "there";
     if (code === "ENOENT") return "missing parent";
-    // It can be there already, below a directory that may not be written.
+    // The directory may already exist below one that is not writable.
     if ((code === "EROFS" || code === "EACCES" || code === "EPERM") && (await exists(path))) return "there";
     throw fault;
   }

@@ -1,8 +1,8 @@
-/** Lets one after the other in, in the order in which they came. */
+/** Mutual exclusion in order of arrival. */
 export class Mutex {
   #last: Promise<void> = Promise.resolve();
 
-  /** Resolves when everyone before has left, with what to call on leaving. Throws once the signal is aborted. */
+  /** Resolves when it is this caller's turn, with the release function. Throws once the signal is aborted. */
   async acquire(signal: AbortSignal): Promise<() => void> {
     const before = this.#last;
     const { promise: left, resolve: leave } = Promise.withResolvers<void>();

@@ -13,10 +13,10 @@ const OTHERS_MAY_ANYTHING = 0o077;
 const NOT_A_DIRECTORY = new Set(["ENOTDIR", "ELOOP"]);
 
 /**
- * Creates a directory that only its owner can enter, durably, or verifies an existing one. Returns its real path. Messages
- * call it by `name`.
+ * Creates a directory that only its owner can enter, durably, or verifies an existing one. Returns its real path.
+ * `name` describes it in messages.
  *
- * SECURITY: another user who owns the directory, can write to it, or can put a link in its place would choose what the
+ * SECURITY: another user who owns the directory, can write to it, or can replace it with a link would choose what the
  * kernel reads, writes and removes. A directory that others could only read is made private. The checks and the change
  * of mode use one descriptor. Tested by private-directory.test.ts.
  */
@@ -25,7 +25,7 @@ export async function openPrivateDirectory(path: string, name = "directory"): Pr
     throw pathUnusable(`the ${name} \`${path.slice(0, 300)}\` cannot be used`, cause);
   };
   await createDurably(path).catch(async (cause: unknown) => {
-    // What stands there already is judged below; a part of the path that is not a directory is not.
+    // An existing entry is checked below; here it fails only if none exists.
     if (!(await isThere(path))) unusable(cause);
   });
   const directory = await open(path, DIRECTORY_FLAGS).catch((cause: unknown) => {
@@ -50,7 +50,7 @@ export async function openPrivateDirectory(path: string, name = "directory"): Pr
   return real;
 }
 
-/** Opens a home, which the user names. It may be a link: the directory behind it is verified. */
+/** Opens a home that the user named. It may be a link: its target is verified. */
 export async function openNamedDirectory(path: string): Promise<string> {
   return await openPrivateDirectory(await realpath(path).catch(() => path), "home");
 }

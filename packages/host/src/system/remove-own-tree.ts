@@ -5,12 +5,12 @@ import { systemErrorCode } from "./system-error.ts";
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
 /**
- * Removes a directory that this process made, with everything in it. A directory that does not exist is fine.
+ * Removes a directory that this process created, with all its content. Does nothing if it does not exist.
  *
- * SECURITY: a kernel may run as root, and temporary directories lie where other users can write: one that a cleaner
- * removed can come back as another user's, full of links that change while it is removed. Every step goes one name down
- * from a directory that is held open, no link is followed, and a directory of another user is left alone. Trees that
- * another user can write are not for this: they are emptied in a sandbox. Tested by `remove-own-tree.test.ts`.
+ * SECURITY: a kernel may run as root, and temporary directories are in places where other users can write: a directory
+ * that a cleaner removed can come back as another user's, full of links that change during the removal. Every step
+ * descends by one name from an open directory, no link is followed, and a directory of another user is left alone. Not
+ * for trees that another user can write: those are emptied in a sandbox. Tested by `remove-own-tree.test.ts`.
  */
 export function removeOwnTree(path: string): void {
   const directory = openDirectory(path);
@@ -27,12 +27,12 @@ export function removeOwnTree(path: string): void {
   removeEmpty(path);
 }
 
-/** The same where something else matters more than a directory that stays: it ends, or tells of another fault. */
+/** As `removeOwnTree`, but ignores failures: for shutdown, or while another error is being reported. */
 export function tryToRemoveOwnTree(path: string): void {
   try {
     removeOwnTree(path);
   } catch {
-    // It belongs to another user by now, or the disk cannot be written.
+    // It belongs to another user by now, or the disk is not writable.
   }
 }
 
@@ -53,7 +53,7 @@ function empty(directory: number): void {
   }
 }
 
-/** False if it is a directory. */
+/** Returns false if it is a directory. */
 function tryUnlink(path: Buffer): boolean {
   try {
     unlinkSync(path);
@@ -77,7 +77,7 @@ function removeDirectory(path: Buffer): void {
   removeEmpty(path);
 }
 
-/** Another process that cleans up may have been faster. */
+/** Another process that cleans up may have removed it first. */
 function removeEmpty(path: string | Buffer): void {
   try {
     rmdirSync(path);

@@ -4,16 +4,16 @@ import { KernelError } from "@narthex/contracts";
 
 const OTHERS_MAY_WRITE = 0o022;
 const STICKY = 0o1000;
-/** What the system shows for owners that have no number in a user namespace. */
+/** Uid that the system shows for owners that are not mapped in a user namespace. */
 const UNMAPPED = 65_534;
 
 /**
- * Throws HOME_UNSAFE if another user could exchange a path of this kernel's for something else. Asked where the kernel is
- * root: another kernel can do no more than its user, who made the directories above it.
+ * Throws HOME_UNSAFE if another user could replace a path that this kernel uses. Checked only for a kernel that runs as
+ * root: any other kernel has no more rights than its user, who created the parent directories.
  *
- * SECURITY: a user who can write a directory can rename what lies in it, root's files too, and put a link there: that
- * user then chooses what root writes, removes and believes below that path. A sticky directory does not allow it.
- * Tested by "a home of root's below a directory of another user is refused".
+ * SECURITY: a user who can write a directory can rename its entries, even root's, and put a link in their place: that
+ * user then controls what root writes, removes and trusts below that path. A sticky directory prevents this. Tested by
+ * "a home of root's below a directory of another user is refused".
  */
 export async function requireSafeParents(path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
@@ -30,7 +30,7 @@ export async function requireSafeParents(path: string): Promise<void> {
   }
 }
 
-/** Root of a user namespace only: the machine's own root, who owns `/`, has no number there. */
+/** Whether this is only root of a user namespace: the host's root, who owns `/`, is not mapped there. */
 async function isRootOfNamespace(): Promise<boolean> {
   const map = await readFile("/proc/self/uid_map", "latin1").catch(() => "");
   return !/^\s*0\s+0\s+4294967295\s*$/.test(map);

@@ -8,7 +8,7 @@ export const systemClock: Clock = {
 
 const POOL_BYTES = 16_384;
 
-/** The system's random bytes, drawn in pools: one draw serves many nonces. Every byte is handed out once. */
+/** Provides the system's random bytes, drawn in pools: one draw serves many nonces. Every byte is used once. */
 export function createSystemRandom(): Random {
   let pool = new Uint8Array(0);
   let used = 0;

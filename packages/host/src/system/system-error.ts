@@ -1,6 +1,6 @@
 import { isKernelError, KernelError } from "@narthex/contracts";
 
-/** `ENOENT` and its like. */
+/** Returns the code of a system error, such as `ENOENT`. */
 export function systemErrorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
@@ -15,7 +15,7 @@ const PATH_PROBLEMS: ReadonlyMap<string, string> = new Map([
   ["ELOOP", "the path has too many links"],
 ]);
 
-/** A path that a person named and that cannot be used, and why; other faults are the machine's. */
+/** Error for a path that a person named and that cannot be used; faults of the machine become STORE_UNAVAILABLE. */
 export function pathUnusable(what: string, cause: unknown): KernelError {
   const code = systemErrorCode(cause) ?? "";
   const problem = isKernelError(cause) ? undefined : PATH_PROBLEMS.get(code);
@@ -23,7 +23,7 @@ export function pathUnusable(what: string, cause: unknown): KernelError {
   return new KernelError("PATH_UNUSABLE", `${what}: ${problem} (${code})`, { cause });
 }
 
-/** What the machine could not do, for a caller who need not know paths. */
+/** Error for a failure of the machine, without paths that the caller does not need. */
 export function storeUnavailable(what: string, cause: unknown): KernelError {
   if (isKernelError(cause)) return cause;
   return new KernelError("STORE_UNAVAILABLE", `${what} (${systemErrorCode(cause) ?? "unknown error"})`, { cause });

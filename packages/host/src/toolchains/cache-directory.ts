@@ -6,20 +6,20 @@ import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 import { findTraverseProblem } from "./path-access.ts";
 
 export interface CachePlace {
-  /** Where caches are kept: in the kernel's home. */
+  /** Directory of all caches, in the kernel's home. */
   readonly directory: string;
-  /** Where they are kept if programs inside cannot reach that one. By default below `/var/cache`. */
+  /** Used if programs inside cannot reach `directory`; below `/var/cache` by default. */
   readonly fallbackDirectory?: string;
   readonly workspace: string;
   readonly identity: SandboxIdentity;
 }
 
 /**
- * The directory of one workspace's cache, made if it is not there.
+ * Opens the directory of one workspace's cache; creates it if it is missing.
  *
- * SECURITY: a cache belongs to the identity that programs of its workspace run as, and is closed to everyone else. The
- * directory of all caches belongs to the kernel and can be listed by nobody else: no other program can put a link in the
- * place of a cache. A cache that was somebody else's is not handed on; it is made under another name.
+ * SECURITY: a cache belongs to the identity that programs of its workspace run as, and is closed to all other users.
+ * The directory of all caches belongs to the kernel, and only the kernel can list or change it: no other program can
+ * replace a cache with a link. Another identity never gets the same cache: its name contains the uid.
  */
 export async function openCacheDirectory(place: CachePlace): Promise<string> {
   const { identity } = place;
@@ -32,7 +32,7 @@ export async function openCacheDirectory(place: CachePlace): Promise<string> {
     },
   );
   const facts = await lstat(path);
-  // A kernel that was killed between the two steps left one that is still its own.
+  // A kernel that was killed between mkdir and chown left a directory that still belongs to root.
   if (facts.isDirectory() && facts.uid === 0 && process.getuid?.() === 0) {
     await lchown(path, identity.uid, identity.gid);
   } else if (!facts.isDirectory() || facts.uid !== identity.uid) {
@@ -41,7 +41,7 @@ export async function openCacheDirectory(place: CachePlace): Promise<string> {
   return path;
 }
 
-/** Directories that can hold caches of this home, as far as they exist. */
+/** Returns the existing directories that can contain caches of this home. */
 export async function findCacheParents(directory: string): Promise<readonly string[]> {
   const own = await realpath(directory).catch(() => undefined);
   if (own === undefined) return [];
@@ -57,7 +57,7 @@ function otherParent(own: string): string {
 async function openParent({ directory, fallbackDirectory, identity }: CachePlace): Promise<string> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const own = await realpath(directory);
-  // Only root runs programs as somebody else, and so can have a home that they cannot enter.
+  // Only root runs programs as another user, who may be unable to enter the kernel's home.
   if (process.getuid?.() === identity.uid) return own;
   await allowTraversal(own);
   if ((await findTraverseProblem(own, identity)) === undefined) return own;
@@ -70,7 +70,7 @@ async function openParent({ directory, fallbackDirectory, identity }: CachePlace
   throw new KernelError("SANDBOX_ERROR", `there is no place for a cache: ${reason}`);
 }
 
-/** Others may go through it, and neither list nor change it. */
+/** Lets other users traverse the directory, but not list or change it. */
 async function allowTraversal(directory: string): Promise<void> {
   const { uid } = await lstat(directory);
   if (uid !== process.getuid?.()) {

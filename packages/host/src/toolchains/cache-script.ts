@@ -1,12 +1,9 @@
 /**
- * What is done to a cache, by a program inside a sandbox that has nothing else: however names and links in it were made,
- * there is nothing beside it to be measured or removed. Directories that a program closed to itself are opened first.
+ * Script that maintains a cache. It runs in a sandbox with nothing but the cache, so names and links in it, however
+ * they were made, cannot make it measure or remove anything else. First it restores access to directories that a
+ * program closed to itself.
  *
- * `measure` prints how many kilobytes it holds. `shrink KB UNITS` first removes what was not changed for the longest
- * time, until at most so much is left. The unit is an entry of the second level, such as `.cache/pip`: a cache without
- * half of its files is broken, one that is gone is made anew. With more units than that, and for `empty`, all goes.
- * Units are known by their number in the file system, so that no name is ever read as anything else. The inner braces
- * are apart because the outer `find` would fill them in.
+ * `measure` prints the size in kilobytes. `shrink KB UNITS` first removes the least recently changed units, until at most KB are left. A unit is an entry of the second level, such as `.cache/pip`: a cache that lacks half of its files is broken, one that is gone is rebuilt. With more units than UNITS, and for `empty`, everything is removed. Units are identified by inode number, so that names are never interpreted. The inner braces are separated because the outer `find` would substitute them.
  */
 export const CACHE_SCRIPT = `
 cd "$HOME" || exit 1

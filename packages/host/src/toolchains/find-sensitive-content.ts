@@ -2,7 +2,7 @@ import { constants, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
 
-/** How many entries may still be looked at. */
+/** Number of entries that may still be examined. */
 export interface ScanBudget {
   left: number;
 }
@@ -10,7 +10,7 @@ export interface ScanBudget {
 const MAX_DEPTH = 3;
 const MAX_KEY_BYTES = 64 * 1024;
 
-/** Besides the paths that are secret in a workspace. */
+/** Names that are secret in addition to the secret paths of a workspace. */
 const SECRET_NAMES = [
   ".docker",
   ".git",
@@ -22,12 +22,12 @@ const SECRET_NAMES = [
 const SECRETS = [...DEFAULT_SECRET_PATHS, ...SECRET_NAMES].map(patternOf);
 const MAY_BE_KEY = /\.(?:key|pem)$/i;
 
-/** Packages of a registry, and keys that a language's own tests are made with. */
+/** Directories of published packages, and of test keys that languages ship. */
 const PUBLISHED = new Set(["node_modules", "site-packages", "dist-packages", "test", "tests", "testdata"]);
 
 /**
- * Why a directory of programs or libraries is not mounted: a credential, a private key, a repository or a socket in it,
- * or more entries than can be looked through. Undefined if nothing speaks against it.
+ * Returns why a directory of programs or libraries must not be mounted: it contains a credential, a private key, a
+ * repository or a socket, or too many entries to examine. Undefined if there is no reason.
  */
 export async function findSensitiveContent(path: string, budget: ScanBudget): Promise<string | undefined> {
   if (!(await stat(path)).isDirectory()) return await refuseFile(path);
@@ -40,7 +40,7 @@ async function refuseBelow(
   depth: number,
   budget: ScanBudget,
 ): Promise<string | undefined> {
-  // A directory that cannot be read here can be read inside by no one either.
+  // A directory that is not readable here is not readable inside either.
   const entries = await readdir(join(root, directory), { withFileTypes: true }).catch(() => []);
   budget.left -= entries.length;
   if (budget.left < 0) return `\`${root}\` holds more files than can be looked through for secrets`;
@@ -73,7 +73,7 @@ function holds(path: string): string {
   return `it holds \`${path}\``;
 }
 
-/** At the end of a path, in whatever case. */
+/** Matches the end of a path, ignoring case. */
 function patternOf(secret: string): RegExp {
   const text = secret.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*");
   return new RegExp(`(?:^|/)${text}$`, "i");
@@ -85,7 +85,7 @@ async function isPrivateKey(path: string): Promise<boolean> {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(MAX_KEY_BYTES), 0, MAX_KEY_BYTES, 0);
     return buffer.toString("latin1", 0, bytesRead).includes("PRIVATE KEY-----");
   } catch {
-    // Closed to us, and so to programs inside.
+    // Not readable for us, and so not for programs inside.
     return false;
   }
 }

@@ -17,11 +17,11 @@ export interface ToolchainOptions {
   readonly kernelHome: string;
   /** Known once there is a session. */
   readonly workspace?: string;
-  /** As whom programs run inside. */
+  /** User that programs inside run as. */
   readonly identity: SandboxIdentity;
-  /** The Node that everything of ours runs with, by default the one that runs this. */
+  /** Node for the kernel's own programs; by default the one that runs this process. */
   readonly node?: string;
-  /** How many files and directories of one toolchain are looked through for secrets. */
+  /** Maximum number of files and directories of one toolchain that are searched for secrets. */
   readonly maxScanned?: number;
 }
 
@@ -33,10 +33,10 @@ const ANY_EXECUTE = 0o111;
 const SYSTEM_DIRECTORIES = ["/usr", "/bin", "/sbin"];
 
 /**
- * Finds what the user's PATH leads to outside `/usr`, and the pinned Node. What cannot be mounted is there too, with the
- * reason.
+ * Finds the toolchains on the user's PATH outside `/usr`, and the pinned Node. Includes those that cannot be mounted,
+ * with the reason.
  *
- * SECURITY: nothing is run, and nothing below the workspace is looked at: its links are an agent's to make.
+ * SECURITY: no program is run, and nothing below the workspace is read: an agent can create links there.
  */
 export async function findToolchains(options: ToolchainOptions): Promise<Toolchain[]> {
   const around = await findSurroundings(options);
@@ -100,7 +100,7 @@ async function judge(
     : (findPlacementProblem(prefix, around) ?? (await refuseParts(parts, kind, around, options)));
   const mounts: ToolchainMount[] = parts.map(({ source, path }) => ({ source, target: path }));
   for (const alias of aliases) {
-    // A link in `/usr` is there inside as it is.
+    // A link in `/usr` already exists inside.
     if (isOfSystem(alias) || findPlacementProblem(alias, around) !== undefined) continue;
     for (const { source, path } of parts) {
       if (containsPath(prefix, path)) mounts.push({ source, target: join(alias, relative(prefix, path)) });
@@ -110,7 +110,7 @@ async function judge(
   return { kind, prefix, version, unusable, directories, place, mounts, environment };
 }
 
-/** The parts of an installation, and directories of the PATH that lie elsewhere in it. */
+/** Returns the parts of an installation, and PATH directories elsewhere in it. */
 async function allParts(
   { prefix, parts, companion }: InstallPrefix,
   directories: readonly string[],
@@ -136,14 +136,17 @@ async function refuseParts(
     if (isOfSystem(source)) continue;
     const refused = findPlacementProblem(source, around) ?? (await findReadProblem(source, identity));
     if (refused !== undefined) return refused;
-    // The store is there for every user of the host to read, and too large to look through.
+    // The Nix store is readable for every user of the host, and too large to search.
     const held = kind === "nix" ? undefined : await findSensitiveContent(source, budget);
     if (held !== undefined) return held;
   }
   return undefined;
 }
 
-/** Programs without what lies beside them, where that may not be shown: `~/bin` of a home that has a `lib`. */
+/**
+ * Returns only the directory of programs if its prefix may not be shown: for example `~/bin` of a home that has a
+ * `lib`.
+ */
 function withinBounds(install: InstallPrefix, directory: string, around: PrefixRestrictions): InstallPrefix {
   if (
     findPlacementProblem(install.prefix, around) === undefined ||
@@ -153,7 +156,10 @@ function withinBounds(install: InstallPrefix, directory: string, around: PrefixR
   return { kind: install.kind, prefix: directory, parts: WHOLE, isKnown: false, environment: {} };
 }
 
-/** Links from here to programs elsewhere: their prefix where it is known by its layout, else the one file. */
+/**
+ * Follows links in the directory to programs elsewhere: returns their prefix if its layout is known, otherwise the
+ * single file.
+ */
 async function followLinks(directory: string, install: InstallPrefix): Promise<InstallPrefix[]> {
   const found: InstallPrefix[] = [];
   const shown = await allParts(install, [directory]);
@@ -175,7 +181,7 @@ async function followLinks(directory: string, install: InstallPrefix): Promise<I
   return found;
 }
 
-/** SECURITY: a link says that one program is wanted. What happens to lie beside it is not shown with it. */
+/** SECURITY: a link shows that one program is wanted, not the files that happen to be next to it. */
 async function findFilePrefix(file: string): Promise<InstallPrefix> {
   const install = await findInstallPrefix(dirname(file));
   const parts = install.isKnown ? await allParts(install, []) : [];
@@ -192,7 +198,7 @@ async function findSurroundings(options: ToolchainOptions): Promise<PrefixRestri
   };
 }
 
-/** Absolute directories, once each: what is relative depends on where one stands. */
+/** Returns unique absolute directories. Relative ones are dropped, because they depend on the working directory. */
 function splitPath(path: string): string[] {
   const directories = path
     .split(":")
@@ -210,12 +216,12 @@ function isOfSystem(path: string): boolean {
   return SYSTEM_DIRECTORIES.some((directory) => containsPath(directory, path));
 }
 
-/** `npm run` puts a project's own programs on the PATH. */
+/** `npm run` adds a project's own programs to the PATH. */
 function isOfProject(prefix: string): boolean {
   return prefix.endsWith("/node_modules/.bin");
 }
 
-/** What the user calls a prefix that a link leads to: scripts may be written for that name. */
+/** Returns the path by which the user names a prefix through a link: scripts may contain that name. */
 function aliasOf(written: string, real: string, prefix: string): string | undefined {
   const rest = real.slice(prefix.length);
   if (written === real || !containsPath(prefix, real) || !written.endsWith(rest)) return undefined;

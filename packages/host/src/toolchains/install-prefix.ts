@@ -14,28 +14,28 @@ import {
 } from "./prefix-parts.ts";
 import type { ToolchainKind } from "./toolchain.ts";
 
-/** The directory that programs were installed in, and the parts of it that they need to run. */
+/** Directory in which programs were installed, and the parts of it that they need to run. */
 export interface InstallPrefix {
   readonly kind: ToolchainKind;
   readonly prefix: string;
   /** Relative to the prefix: see `findParts`. */
   readonly parts: readonly string[];
-  /** Found by how it is laid out, and not only because nothing larger was. */
+  /** Whether the prefix was recognized by its layout; false if it is only the directory of the programs itself. */
   readonly isKnown: boolean;
-  /** Another directory whose parts its programs need. */
+  /** Another directory with parts that its programs need. */
   readonly companion?: { readonly prefix: string; readonly parts: readonly string[] };
   readonly environment: Readonly<Record<string, string>>;
 }
 
 interface Layout {
-  /** The first group is the prefix. */
+  /** Its first group is the prefix. */
   readonly pattern: RegExp;
   readonly kind: ToolchainKind;
   readonly parts: readonly string[];
   readonly variables?: readonly string[];
 }
 
-/** Layouts that are told by their path alone. */
+/** Layouts that are recognized by their path alone. */
 const LAYOUTS: readonly Layout[] = [
   { pattern: /^(\/nix\/store)(?:\/|$)/, kind: "nix", parts: WHOLE },
   { pattern: /^(.*\/\.?nvm\/versions\/node\/[^/]+)(?:\/|$)/, kind: "nvm", parts: PARTS },
@@ -54,7 +54,7 @@ const LAYOUTS: readonly Layout[] = [
   { pattern: /^(.*\/go\/bin)$/, kind: "go", parts: WHOLE },
 ];
 
-/** `directory` holds programs, and is a path without links. */
+/** Finds the prefix of a directory of programs. The path must not contain links. */
 export async function findInstallPrefix(directory: string): Promise<InstallPrefix> {
   const cargo = await findCargo(directory);
   if (cargo !== undefined) return cargo;
@@ -81,8 +81,8 @@ function known(kind: ToolchainKind, prefix: string, parts: readonly string[]): I
 }
 
 /**
- * SECURITY: only the programs of Cargo's directory, never the whole: tokens for registries lie beside them. Rustup's own
- * directory holds the compilers that those programs start.
+ * SECURITY: only Cargo's programs, never its whole directory: it contains tokens for registries. Rustup's own directory
+ * holds the compilers that these programs start.
  */
 async function findCargo(directory: string): Promise<InstallPrefix | undefined> {
   if (!directory.endsWith("/.cargo/bin")) return undefined;
@@ -92,11 +92,11 @@ async function findCargo(directory: string): Promise<InstallPrefix | undefined> 
   return { ...known("rustup", directory, WHOLE), companion: also, environment: { RUSTUP_HOME: rustup } };
 }
 
-/** Programs with their libraries beside them. A directory under version control is somebody's work, not a prefix. */
+/** Whether libraries are next to the programs. A directory under version control is a project, not a prefix. */
 async function isInstalled(directory: string): Promise<boolean> {
   const parent = dirname(directory);
   if (!["bin", "sbin", "shims", "Scripts"].includes(basename(directory))) return false;
-  // `~/.local` is laid out like a prefix and holds keys and tokens.
+  // `~/.local` has the layout of a prefix but holds keys and tokens.
   if (parent === "/" || basename(parent) === ".local" || (await exists(join(parent, ".git")))) return false;
   const beside = ["lib", "lib64", "libexec", "include", "pyvenv.cfg"];
   const found = await Promise.all(beside.map((name) => exists(join(parent, name))));

@@ -3,12 +3,12 @@ import { dirname } from "node:path";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 
 /**
- * Why a sandbox of this identity could not mount a path: itself or a directory on the way is closed to it. Undefined if
- * it can.
+ * Returns why a sandbox of this identity could not mount a path: the path or one of its parents is closed to it.
+ * Undefined if it can.
  */
 export async function findReadProblem(path: string, identity: SandboxIdentity): Promise<string | undefined> {
   try {
-    // Our own groups count too, where programs inside are ourselves.
+    // Programs inside that run as our own user also have our groups.
     if (process.getuid?.() === identity.uid) {
       await access(path, constants.R_OK);
       return undefined;
@@ -23,7 +23,7 @@ export async function findReadProblem(path: string, identity: SandboxIdentity): 
   }
 }
 
-/** Why this identity, which is not ours, could not get through a directory to something in it. */
+/** Returns why another user could not traverse a directory; undefined if it can. */
 export async function findTraverseProblem(directory: string, identity: SandboxIdentity): Promise<string | undefined> {
   const parent = dirname(directory);
   const barred = parent === directory ? undefined : await findTraverseProblem(parent, identity);

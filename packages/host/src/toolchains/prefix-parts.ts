@@ -2,25 +2,25 @@ import { readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { containsPath } from "./path-containment.ts";
 
-/** A file or directory of a prefix that is shown inside. */
+/** A file or directory of a prefix that is mounted inside. */
 export interface PrefixPart {
-  /** Without links. */
+  /** Real path. */
   readonly source: string;
-  /** What the prefix calls it. */
+  /** Absolute path in the prefix, before resolving links. */
   readonly path: string;
 }
 
-/** A directory of programs that needs nothing beside it, or a single file. */
+/** For a directory of programs that needs nothing else, or a single file. */
 export const WHOLE: readonly string[] = ["."];
 
 const PROGRAMS = ["bin", "sbin", "shims", "Scripts"];
 const LIBRARIES = ["lib", "lib32", "lib64", "libexec", "include", "share", "pyvenv.cfg"];
 
 /**
- * Programs and their libraries, as they are usually called.
+ * Usual names of programs and their libraries.
  *
- * SECURITY: a prefix may be a user's project or hold a service's keys; what is not named here stays outside. `etc`
- * never is: it holds a registry's tokens (`etc/npmrc`).
+ * SECURITY: a prefix may be a user's project or contain a service's keys; whatever is not listed here stays outside.
+ * `etc` is never listed: it contains a registry's tokens (`etc/npmrc`).
  */
 export const PARTS: readonly string[] = [...PROGRAMS, ...LIBRARIES, "boot"];
 export const GO_PARTS: readonly string[] = [...PARTS, "src", "pkg", "misc", "go.env", "VERSION"];
@@ -54,10 +54,10 @@ export const ASDF_PARTS: readonly string[] = [
 ];
 
 /**
- * The parts of a prefix that are there. A `*` stands for every name of a directory.
+ * Finds the existing parts of a prefix. A `*` matches every name in a directory.
  *
- * SECURITY: a link is followed within the prefix and into `/usr` only: elsewhere it would show a directory that is no
- * part of it.
+ * SECURITY: a link is followed only within the prefix and into `/usr`: elsewhere it would show a directory that is not
+ * part of the prefix.
  */
 export async function findParts(prefix: string, patterns: readonly string[]): Promise<PrefixPart[]> {
   const found: PrefixPart[] = [];

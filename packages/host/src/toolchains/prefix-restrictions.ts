@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { HOME_PATH, SCRATCH_PATH, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import { containsPath } from "./path-containment.ts";
 
-/** What a prefix must keep away from. All without links. */
+/** Directories that restrict where a prefix may be. All are real paths. */
 export interface PrefixRestrictions {
   readonly kernelHome: string;
   readonly workspace: string | undefined;
-  /** Of this system's users. */
+  /** Home directories of this system's users. */
   readonly homes: readonly string[];
 }
 
-/** The system's own, and what the sandbox has of its own at the same paths. */
+/** Directories of the host's system, and those that the sandbox provides itself at the same paths. */
 const SYSTEM = ["/etc", "/proc", "/sys", "/dev", "/run", "/boot", "/var/run", "/var/lib", "/snap"];
 const INSIDE = [HOME_PATH, WORKSPACE_PATH, SCRATCH_PATH];
 const WHOLE = ["/home", "/root", "/tmp", "/var", "/usr", "/opt", "/mnt", "/media", "/srv"];
 
-/** Below a home. */
+/** Secret paths below a home. */
 const SECRETS = [
   ".ssh",
   ".gnupg",
@@ -41,10 +41,10 @@ const SECRETS = [
 ];
 
 /**
- * Why a path is not mounted, by its place alone; undefined if nothing speaks against it.
+ * Returns why a path must not be mounted, judging by its location alone; undefined if there is no reason.
  *
- * SECURITY: everything in a mount can be read by programs inside. The user's PATH says which programs they want to run,
- * and not which files they want to show.
+ * SECURITY: programs inside can read everything in a mount. The user's PATH states which programs they want to run, not
+ * which files they want to expose.
  */
 export function findPlacementProblem(prefix: string, around: PrefixRestrictions): string | undefined {
   const own = [around.kernelHome, ...(around.workspace === undefined ? [] : [around.workspace])];
@@ -59,7 +59,7 @@ export function findPlacementProblem(prefix: string, around: PrefixRestrictions)
   return taken === undefined ? undefined : `inside, \`${taken}\` is the agent's own`;
 }
 
-/** The homes that this system's list of users names, and the given one. */
+/** Returns the homes in this system's user list, and the given one. */
 export async function findHomes(userHome: string): Promise<string[]> {
   const users = await readFile("/etc/passwd", "utf8").catch(() => "");
   const homes = users.split("\n").map((line) => line.split(":")[5] ?? "");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 const MAX_FILE_BYTES = 32 * 1024;
 const MAX_VERSION = 60;
 
-/** Files that say a version, and how. */
+/** Files that state a version, and how. */
 const FILES: ReadonlyArray<readonly [name: string, pattern: RegExp]> = [
   ["pyvenv.cfg", /^version(?:_info)?\s*=\s*(\S+)/m],
   ["VERSION", /^(go\S+)/],
@@ -15,9 +15,9 @@ const FILES: ReadonlyArray<readonly [name: string, pattern: RegExp]> = [
 ];
 
 /**
- * The version of what is in a prefix, as its files say it.
+ * Reads the version of a prefix from its files.
  *
- * SECURITY: no program of the prefix is run for it: it would run outside of any sandbox.
+ * SECURITY: no program of the prefix is run: it would run outside of any sandbox.
  */
 export async function readVersion(prefix: string): Promise<string | undefined> {
   const header = await readStart(join(prefix, "include/node/node_version.h"));
@@ -38,7 +38,7 @@ export async function readVersion(prefix: string): Promise<string | undefined> {
 
 async function readStart(path: string): Promise<string> {
   try {
-    // Not held up by a pipe that lies where a file should.
+    // O_NONBLOCK: a pipe in place of the file would otherwise wait for a writer.
     const file = await open(path, O_NONBLOCK);
     try {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(MAX_FILE_BYTES), 0, MAX_FILE_BYTES, 0);

@@ -3,7 +3,7 @@ import { readAll } from "../sandbox/read-all.ts";
 import { DEFAULT_LIMITS, HOME_PATH, type SandboxIdentity, type SandboxPlan } from "../sandbox/sandbox-plan.ts";
 import { CACHE_SCRIPT } from "./cache-script.ts";
 
-/** A directory that programs of one identity write: the home of a workspace, or the scratch directory of a session. */
+/** A directory written by programs of one identity: the home of a workspace, or the scratch directory of a session. */
 export interface WrittenDirectory {
   readonly source: string;
   readonly identity: SandboxIdentity;
@@ -13,11 +13,11 @@ const MAX_WORK_MS = 60_000;
 const KILOBYTE = 1024;
 
 /**
- * Measures, shrinks or empties a directory by `CACHE_SCRIPT`. Answers how many kilobytes it holds afterwards; infinitely
- * many if that could not be found out in time.
+ * Measures, shrinks or empties a directory with `CACHE_SCRIPT`. Returns its size in kilobytes afterwards; infinity if
+ * it could not be determined in time.
  *
- * SECURITY: in a sandbox as the directory's owner, with nothing else inside: the owner can exchange files for links while
- * this runs, and a kernel that is root must not follow them.
+ * SECURITY: runs in a sandbox as the directory's owner, with nothing else inside: the owner can replace files with
+ * links meanwhile, and a kernel that runs as root must not follow them.
  */
 export async function runCacheScript(
   containment: Pick<Containment, "start">,

@@ -4,7 +4,7 @@ import type { Toolchain } from "./toolchain.ts";
 
 const SYSTEM_PATH = ["/usr/local/bin", "/usr/bin", "/bin"];
 
-/** Read-only mounts of what is usable. What another of them holds already is not mounted again. */
+/** Creates read-only mounts of usable toolchains. Paths inside another mount are not mounted again. */
 export function toolchainMounts(toolchains: readonly Toolchain[]): SandboxMount[] {
   const mounts = usable(toolchains).flatMap((toolchain) => toolchain.mounts);
   const unique = new Map(mounts.map((mount) => [mount.target, mount]));
@@ -14,7 +14,7 @@ export function toolchainMounts(toolchains: readonly Toolchain[]): SandboxMount[
     .map(({ source, target }) => ({ source, target, access: "read" }));
 }
 
-/** The PATH inside: the user's order, with the system's programs where the user has them. */
+/** Creates the PATH inside: the user's order, with the system's programs in the same position as on the host. */
 export function toolchainPath(toolchains: readonly Toolchain[]): string {
   const directories = (place: Toolchain["place"]): string[] =>
     usable(toolchains)

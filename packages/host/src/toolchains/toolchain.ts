@@ -1,4 +1,4 @@
-/** What installed a prefix, or what is in it where nobody in particular did. */
+/** Tool that installed a prefix, or else the kind of its content. */
 export type ToolchainKind =
   | "asdf"
   | "cargo"
@@ -17,26 +17,28 @@ export type ToolchainKind =
   | "sdkman"
   | "volta";
 
-/** Programs outside `/usr` that the user's PATH leads to. */
+/** Programs outside `/usr` that are on the user's PATH. */
 export interface Toolchain {
   readonly kind: ToolchainKind;
-  /** Without links. */
+  /** Real path. */
   readonly prefix: string;
-  /** As the files say; no program of the host is run to find out. */
+  /** Read from files; no program of the host is run. */
   readonly version: string | undefined;
   /** Why it is not mounted. */
   readonly unusable: string | undefined;
-  /** Its directories for the PATH inside, in the user's order. Empty for what only a link of another prefix needs. */
+  /** Its directories for the PATH inside, in the user's order. Empty if only a link of another prefix needs it. */
   readonly directories: readonly string[];
-  /** On the PATH before the system's own programs, or after them. */
+  /** Position on the PATH: before the system's own programs, or after them. */
   readonly place: "first" | "last";
   readonly mounts: readonly ToolchainMount[];
-  /** Variables without which its programs look for their files in HOME. */
+  /** Variables without which its programs would look for their files in HOME. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface ToolchainMount {
   readonly source: string;
-  /** The same path, so that first lines of scripts and paths in libraries lead somewhere; or what a link calls it. */
+  /**
+   * The same path as on the host, so that shebang lines and library paths stay valid; or the path that a link gives it.
+   */
   readonly target: string;
 }

@@ -4,28 +4,28 @@ import { HOME_PATH, type SandboxMount } from "../sandbox/sandbox-plan.ts";
 import { type CachePlace, openCacheDirectory } from "./cache-directory.ts";
 import { runCacheScript } from "./run-cache-script.ts";
 
-/** What programs of one workspace have as HOME. It persists, and no other workspace sees it. */
+/** The HOME of programs of one workspace. It is persistent and not visible in other workspaces. */
 export interface WorkspaceCache {
   readonly path: string;
   readonly maxBytes: number;
   /**
-   * Takes the cache for one program. A cache over its limit is shrunk first if nobody uses it; one over twice its limit
-   * throws RESOURCE_EXCEEDED.
+   * Acquires the cache for one program. A cache over its limit is shrunk first if it is not in use; one over twice its
+   * limit throws RESOURCE_EXCEEDED.
    */
   enter(): Promise<CacheUse>;
 }
 
 export interface CacheUse {
   readonly mount: SandboxMount;
-  /** At which a program that goes on filling it is ended. */
+  /** Size at which a program that keeps filling it is ended. */
   readonly maxBytes: number;
-  /** When it was last measured. */
+  /** Size when it was last measured. */
   readonly knownBytes: number;
-  /** What it holds now. */
+  /** Measures the current size. */
   measure(): Promise<number>;
   /**
-   * After the program ended. The cache is measured soon afterwards, once for all who left meanwhile, and is then within
-   * its limit unless somebody uses it. Resolves at once; without a delay, when that is done.
+   * Releases the cache after the program has ended. It is measured soon afterwards, once for all releases meanwhile,
+   * and shrunk to its limit unless it is in use. Resolves at once; without a delay, when that is done.
    */
   leave(): Promise<void>;
 }
@@ -33,11 +33,11 @@ export interface CacheUse {
 export interface WorkspaceCacheOptions extends CachePlace {
   readonly containment: Pick<Containment, "start">;
   readonly maxBytes?: number;
-  /** How long after the first who left the cache is measured. With 0 it is measured each time. */
+  /** Delay from the first release until the cache is measured. With 0 it is measured at each release. */
   readonly delayMs?: number;
 }
 
-/** A measurement costs a sandbox: many calls in a row share one. */
+/** A measurement needs a sandbox, so successive calls share one. */
 const DELAY_MS = 2000;
 
 const CACHE_LIMITS = { bytes: 2 * 1024 * 1024 * 1024, refusedAtTimes: 2, units: 1000 } as const;
@@ -65,7 +65,7 @@ export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promis
       kilobytes = await work("measure");
     }
     if (users > 0 || (kilobytes ?? 0) <= maxKilobytes) return;
-    // INVARIANT: set in the same turn in which there was no user; nobody enters until it is over.
+    // INVARIANT: set in the same turn in which there was no user; `enter` waits until it is done.
     shrinking = shrink().finally(() => {
       shrinking = undefined;
     });
@@ -84,11 +84,11 @@ export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promis
     return settling;
   }
 
-  /** SECURITY: not put off by those who leave later: a program that is called without end is measured all the same. */
+  /** SECURITY: later releases do not postpone it: even if programs are started without pause, the cache is measured. */
   function settleSoon(): void {
     timer ??= setTimeout(() => {
       timer = undefined;
-      // What could not be measured is tried again by the next who enters or leaves.
+      // After a failure, the next enter or release measures again.
       settleOnce().catch(() => (kilobytes = undefined));
     }, delayMs).unref();
   }

@@ -4,11 +4,11 @@ import type { WorkspaceView } from "./workspace-view.ts";
 const MAX_LOOKS = 16_384;
 
 /**
- * A workspace for the time of one search: each path is looked at once, and only so many are.
+ * View of a workspace for one search: inspects each path once, and at most `MAX_LOOKS` paths.
  *
- * SECURITY: a stranger's repository, or a program in directories where it may, makes links that lead through long chains
- * of others. Following each from its beginning kept every call waiting. Too many are refused, because a link that is not
- * followed leaves its end unguarded.
+ * SECURITY: an untrusted repository, or a program where it may write, can create links that lead through long chains of
+ * others. Following each from its beginning would block every call. Too many are rejected, because the target of a link
+ * that is not followed would be unguarded.
  */
 export class BoundedView implements WorkspaceView {
   readonly #view: WorkspaceView;

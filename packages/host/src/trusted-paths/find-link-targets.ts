@@ -6,8 +6,8 @@ const MAX_DEPTH = 4;
 const MAX_ENTRIES = 512;
 
 /**
- * The ends of links that lie in a protected directory: `.git/hooks/pre-commit` may be a link to `scripts/check.sh`, and
- * then that is what the user's commit runs. The links themselves are protected by their directory.
+ * Finds the targets of links in a protected directory: if `.git/hooks/pre-commit` is a link to `scripts/check.sh`, then
+ * that script runs at the user's commit. The links themselves are protected by their directory.
  */
 export async function findLinkTargets(view: WorkspaceView, directory: string, workspace: string): Promise<string[]> {
   const ends: string[] = [];

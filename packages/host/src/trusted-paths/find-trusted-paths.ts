@@ -11,20 +11,23 @@ import { NO_FINDINGS, type TrustedFindings } from "./trusted-findings.ts";
 import type { WorkspaceView } from "./workspace-view.ts";
 
 export interface TrustedSearch extends ConfigPlace, TrustSources {
-  /** Directories that are looked at, relative to the root, which is `.`. */
+  /** Directories to search, relative to the root, which is `.`. */
   readonly bases: readonly string[];
   /** Protected names. */
   readonly rules: NameRules;
-  /** How much of a repository is protected; undefined if repositories are not. */
+  /** How strictly repositories are protected; undefined if they are not. */
   readonly git: "guarded" | "configurable" | undefined;
-  /** Whether the root's directories are looked at, too, for repositories that only their content makes one. */
+  /** Whether to also search the root's directories for repositories that are recognized only by their content. */
   readonly findsShapes: boolean;
 }
 
-/** Directories of the root that file tools look at. */
+/** Maximum number of directories of the root that are searched for file tools. */
 const MAX_DIRECTORIES = 512;
 
-/** The one answer to what the user's own programs run or trust here, for the mounts of programs and for file tools. */
+/**
+ * Finds everything that the user's own programs run or trust in a workspace. The only such search, used for the mounts
+ * of programs and for file tools.
+ */
 export async function findTrustedPaths(unbounded: TrustedSearch): Promise<TrustedFindings> {
   const search = { ...unbounded, view: new BoundedView(unbounded.view) };
   const { view, workspace, bases, rules, git, realPaths } = search;
@@ -40,27 +43,28 @@ export async function findTrustedPaths(unbounded: TrustedSearch): Promise<Truste
   return { ...found, paths: [...paths] };
 }
 
-/** The same after a program, which must have left `known` as it was, and have made nothing like it. */
+/** As `findTrustedPaths`, after a program ran, which must have left `known` unchanged and added nothing similar. */
 export async function findTrustedPathsAfter(search: TrustedSearch, known: TrustedFindings): Promise<TrustedFindings> {
   return search.git === undefined ? known : await searchGitAfter(await gitOptions(search, search.git), known);
 }
 
 async function gitOptions(search: TrustedSearch, git: "guarded" | "configurable") {
-  // SECURITY: all of them. A program can make any number that come first.
+  // SECURITY: without a limit. A program could create any number of directories that come first.
   const directories = search.findsShapes ? await firstLevel(search.view) : [];
   return { ...search, git, shapeBases: [...new Set([...search.bases, ...directories])] };
 }
 
-/** Directories of the root. */
+/** Returns the directories of the root. */
 async function firstLevel(view: WorkspaceView): Promise<string[]> {
   const kinds = (await view.kindsAt(".")) ?? new Map<string, string>();
   return [...kinds].filter(([name, kind]) => kind === "directory" && name !== ".git").map(([name]) => name);
 }
 
 /**
- * Directories of the root in which paths are protected for file tools: all of them, or repositories and some others.
+ * Returns the directories of the root in which paths are protected for file tools: all of them, or else all
+ * repositories and some others.
  *
- * SECURITY: programs make directories, and must not make the search pass over a repository of the user's.
+ * SECURITY: directories created by programs must not make the search skip a repository of the user.
  */
 export async function searchedDirectories(view: WorkspaceView): Promise<string[]> {
   const directories = await firstLevel(view);

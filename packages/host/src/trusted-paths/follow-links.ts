@@ -1,9 +1,9 @@
 import { joinPath, parentPath, pathInside, splitPath } from "./path-text.ts";
 import type { WorkspaceView } from "./workspace-view.ts";
 
-/** Where a path leads. */
+/** Result of following the links in a path. */
 export interface FollowedPath {
-  /** Without a link in it; undefined where it leads out of the workspace or in a circle. */
+  /** Path without links; undefined if it leads out of the workspace or in a circle. */
   readonly end: string | undefined;
   /** Every link on the way. */
   readonly links: readonly string[];
@@ -21,7 +21,7 @@ export async function followLinks(view: WorkspaceView, path: string, workspace: 
     const found = await view.inspectAt(next);
     if (found?.target === undefined) {
       at = next;
-      // Below what is not there, or is no directory, there are no links.
+      // Below a missing path or a file there are no links.
       if (found?.kind === "directory") continue;
       return { end: [at, ...rest].join("/"), links };
     }

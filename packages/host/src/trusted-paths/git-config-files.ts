@@ -7,11 +7,11 @@ import { parseGitConfig } from "./parse-git-config.ts";
 import { joinPath, parentPath, pathInside } from "./path-text.ts";
 import type { WorkspaceView } from "./workspace-view.ts";
 
-/** What the configuration of one repository names, as paths of the workspace. */
+/** Paths of the workspace that git configuration refers to. */
 export interface NamedPaths {
-  /** Configuration files that are included. */
+  /** Included configuration files. */
   readonly includes: Set<string>;
-  /** Directories of hooks; `.` where hooks lie in the root itself. */
+  /** Directories of hooks; `.` if hooks are in the root itself. */
   readonly hooks: Set<string>;
   /** Programs and other files. */
   readonly files: Set<string>;
@@ -21,7 +21,7 @@ const MAX_FILES = 1024;
 const MAX_BYTES = 256 * 1024;
 const MAX_TOTAL_CHARACTERS = 4 * 1024 * 1024;
 
-/** A configuration file: in the workspace by its path there, elsewhere by its absolute path. */
+/** A configuration file: a path relative to the workspace if it is inside, otherwise an absolute path. */
 export interface ConfigFile {
   readonly path: string;
   readonly isInside: boolean;
@@ -36,11 +36,12 @@ export interface ConfigPlace {
 }
 
 /**
- * Follows configuration files of git through all they include.
+ * Reads git configuration files and everything that they include.
  *
- * SECURITY: the files may be anyone's. In the workspace they are read without following a link; elsewhere only regular
- * files are read, and whatever they say, the answer has paths below the workspace's root only. Programs make repositories
- * too: where there are too many to read, the search fails, because a file that is passed over would name unguarded paths.
+ * SECURITY: the files may be untrusted. In the workspace they are read without following a link; elsewhere only regular
+ * files are read. Whatever they contain, the result has only paths below the workspace's root. Programs create
+ * repositories too: if there are too many files to read, the search fails, because a skipped file could name paths that
+ * would then be unguarded.
  */
 export class GitConfigFiles {
   readonly #place: ConfigPlace;
@@ -52,7 +53,7 @@ export class GitConfigFiles {
     this.#place = place;
   }
 
-  /** `tops` are the work trees to which relative paths refer, `.` for the root. */
+  /** `tops`: work trees that relative paths refer to, `.` for the root. */
   async follow(file: ConfigFile, tops: readonly string[]): Promise<void> {
     const key = `${file.isInside} ${file.path} ${tops.join("\0")}`;
     if (this.#seen.has(key)) return;
@@ -60,10 +61,10 @@ export class GitConfigFiles {
     if (this.#seen.size > MAX_FILES) throw tooMuch();
     const { view, workspace } = this.#place;
     if (!file.isInside) {
-      // A user may keep the configuration in the workspace, and link to it.
+      // A user may keep the configuration in the workspace and link to it.
       const real = await realpath(file.path).catch(() => file.path);
       const inside = pathInside(real, ".", workspace);
-      // Includes are relative to the link.
+      // Includes are relative to the link, so `file.path` is kept below.
       if (inside !== undefined) this.found.includes.add(inside);
     }
     const text = file.isInside ? await view.readAt(file.path, MAX_BYTES) : await readOutside(file.path);
@@ -95,7 +96,7 @@ export class GitConfigFiles {
     await this.follow({ path: isAbsolute(expanded) ? expanded : join(base, expanded), isInside: false }, tops);
   }
 
-  /** `core.worktree` refers to the repository's own directory. */
+  /** `core.worktree` is relative to the repository's own directory. */
   #beside(path: string, { path: file, isInside }: ConfigFile): string[] {
     const inside = isInside || isAbsolute(path) ? pathInside(path, parentPath(file), this.#place.workspace) : undefined;
     return inside === undefined ? [] : [inside];
@@ -104,7 +105,7 @@ export class GitConfigFiles {
   #add(paths: Set<string>, path: string, tops: readonly string[]): void {
     const expanded = this.#expand(path);
     for (const top of tops) {
-      // Earlier versions of git made each space between words a plain one.
+      // Earlier versions of git turned every white space character between words into a plain space.
       for (const text of new Set([expanded, expanded.replace(/\s/g, " ")])) {
         const inside = pathInside(text, top, this.#place.workspace);
         if (inside !== undefined) paths.add(inside);
@@ -123,7 +124,7 @@ function tooMuch(): KernelError {
   return new KernelError("RESOURCE_EXCEEDED", message);
 }
 
-/** A file outside of the workspace, as the user who runs the kernel can read it. */
+/** Reads a file outside the workspace with the rights of the kernel's user. */
 async function readOutside(path: string): Promise<string | undefined> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   if (handle === undefined) return undefined;
@@ -138,7 +139,7 @@ async function readOutside(path: string): Promise<string | undefined> {
   }
 }
 
-/** Configuration that git reads for every repository of this user. */
+/** Returns the configuration files that git reads for every repository of this user. */
 export function userConfigFiles(home: string, environment: NodeJS.ProcessEnv): readonly ConfigFile[] {
   const { GIT_CONFIG_GLOBAL: global, GIT_CONFIG_SYSTEM: system = "/etc/gitconfig", XDG_CONFIG_HOME: xdg } = environment;
   const own =

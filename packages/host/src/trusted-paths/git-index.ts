@@ -1,7 +1,7 @@
 import { nameFromBytes } from "../programs/file-name.ts";
 
 const HEADER_BYTES = 12;
-/** Of an entry, up to its hash. */
+/** Size of an entry's fields before its hash. */
 const FACTS_BYTES = 40;
 const MODE_AT = 24;
 const TYPE_MASK = 0o170000;
@@ -11,14 +11,17 @@ const NAME_MASK = 0x0fff;
 /** Git could not check out a longer entry. */
 const MAX_ENTRY_BYTES = 64 * 1024;
 const EMPTY = Buffer.alloc(0);
-/** Of SHA-1 and SHA-256. Both are tried: which one it is, the configuration says, which may be an agent's. */
+/**
+ * Hash sizes of SHA-1 and SHA-256. Both are tried: the configuration states which one applies, but an agent may have
+ * written it.
+ */
 const HASH_BYTES = [20, 32];
 
 /**
- * Finds the gitlinks of an index: directories of a work tree that are repositories of their own. What git would reject
- * ends the search. SPEC: gitformat-index(5), versions 2 to 4.
+ * Finds the gitlinks of an index: directories of a work tree that are repositories of their own. Stops at content that
+ * git would reject. SPEC: gitformat-index(5), versions 2 to 4.
  *
- * SECURITY: an index may be of any size and content, so it is read in parts.
+ * SECURITY: an index may have any size and content, so it is read in chunks.
  */
 export async function readGitlinks(chunks: AsyncIterable<Buffer>): Promise<string[]> {
   const readers = HASH_BYTES.map((bytes) => new IndexReader(bytes));
@@ -36,14 +39,14 @@ class IndexReader {
   #held: Buffer = EMPTY;
   #version = 0;
   #left = 0;
-  /** The name of the last entry, of which the next one repeats the beginning in version 4. */
+  /** Name of the previous entry; in version 4 the next one shares a prefix with it. */
   #name: Buffer = EMPTY;
 
   constructor(hashBytes: number) {
     this.#hashBytes = hashBytes;
   }
 
-  /** False if nothing more is to be found. */
+  /** Returns false if no more entries can follow. */
   push(chunk: Buffer): boolean {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     let at = 0;
@@ -68,7 +71,7 @@ class IndexReader {
     return bytes.length <= MAX_ENTRY_BYTES;
   }
 
-  /** The length of the entry that begins here; undefined if it is not there as a whole, 0 if it cannot be one. */
+  /** Returns the length of the entry that begins here; undefined if it is incomplete, 0 if it is invalid. */
   #read(bytes: Buffer, at: number): number | undefined {
     const flagsAt = at + FACTS_BYTES + this.#hashBytes;
     if (flagsAt + 4 > bytes.length) return undefined;
@@ -102,7 +105,7 @@ class IndexReader {
     return end + 1 - at;
   }
 
-  /** The entry is read again when there is more. */
+  /** The entry is read again when more bytes are available. */
   #undo(isGitlink: boolean): undefined {
     if (isGitlink) this.gitlinks.pop();
   }

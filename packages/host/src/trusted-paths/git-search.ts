@@ -11,22 +11,22 @@ import type { TrustedFindings } from "./trusted-findings.ts";
 
 const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 6;
-/** So many directories are looked at together. */
+/** Number of directories examined concurrently. */
 const TOGETHER = 64;
-/** Directories of submodules and work trees that one search looks at, and how deep they may lie. */
+/** Maximum number of directories of submodules and work trees in one search, and their maximum depth. */
 const MAX_MODULES = 2048;
 const MAX_MODULE_PARTS = 64;
 
-/** Of a repository's directory, what decides which programs git runs. The rest is git's to write. */
+/** Files of a repository's directory that decide which programs git runs. Git may write the rest. */
 const CONFIGURATION = ["config", "config.worktree"];
 const PROGRAMS = ["hooks", "info/attributes", "commondir"];
 
 /**
- * Finds the repositories whose work trees are the given directories: that of `.git`, of what a `.git` file or link
- * leads to, of submodules by any name, and directories that look like one; and all that their configuration names.
+ * Finds the repositories of the given work trees: in `.git`, at the target of a `.git` file or link, in submodules of
+ * any name, and in directories that look like repositories; and everything that their configuration names.
  *
- * SECURITY: the content of a repository may be anyone's. It is only ever taken for paths below the workspace's root,
- * which are walked without following a link out of it; numbers and sizes are bounded.
+ * SECURITY: a repository's content may be untrusted. It is used only for paths below the workspace's root, which are
+ * walked without following a link out of it; counts and sizes are limited.
  */
 export async function searchGit(search: GitSearchOptions): Promise<TrustedFindings> {
   const git = new GitSearch(search, search.git);
@@ -41,10 +41,11 @@ export async function searchGit(search: GitSearchOptions): Promise<TrustedFindin
 }
 
 /**
- * The same after a program: new repositories, new lists of a rebase. What configuration and links name is that of
- * `known`, before the program.
+ * As `searchGit`, after a program ran: finds new repositories and new rebase states. Paths named by configuration and
+ * links are taken from `known`, the state before the program.
  *
- * SECURITY: a program could write a configuration that names the user's files, and have them set aside as its own.
+ * SECURITY: otherwise a program could write a configuration that names the user's files, and have them moved aside as
+ * its own.
  */
 export async function searchGitAfter(search: GitSearchOptions, known: TrustedFindings): Promise<TrustedFindings> {
   const git = new GitSearch(search, search.git, known);
@@ -58,7 +59,7 @@ export async function searchGitAfter(search: GitSearchOptions, known: TrustedFin
 
 export interface GitSearchOptions extends ConfigPlace {
   readonly bases: readonly string[];
-  /** Directories that are only looked at for whether they are repositories by their content. */
+  /** Directories that are only checked for looking like a repository. */
   readonly shapeBases: readonly string[];
   readonly git: "guarded" | "configurable";
   readonly userConfig: readonly ConfigFile[];
@@ -97,10 +98,10 @@ class GitSearch {
   }
 
   /**
-   * Looks at the repositories that the index of a work tree names, and at those that they name in turn.
+   * Examines the repositories that the index of a work tree names, and recursively those that they name.
    *
-   * SECURITY: to tell whether such a directory is changed, the user's git starts a git in it, with the configuration
-   * that is there. One that was not there before and would run a program is set aside.
+   * SECURITY: to check whether such a directory has changes, the user's git starts a git in it, with the configuration
+   * found there. A repository that did not exist before and would run a program is moved aside.
    */
   async examineLinked(top: string): Promise<void> {
     const { view } = this.#place;
@@ -123,10 +124,10 @@ class GitSearch {
   }
 
   /**
-   * Looks at a directory in which no repository is known: before a program it becomes one.
+   * Examines a directory without a known repository. Before a program, a repository found there becomes known.
    *
-   * SECURITY: the user's prompt or editor starts git in it. A work tree of a known repository stays, and one that runs
-   * nothing; another is set aside.
+   * SECURITY: the user's prompt or editor starts git in it. After a program, a new repository stays if it is a work
+   * tree of a known one or runs nothing; any other is moved aside.
    */
   async examineNew(top: string): Promise<void> {
     const { view } = this.#place;
@@ -158,7 +159,7 @@ class GitSearch {
     return [...links];
   }
 
-  /** What a `.git` that is a file or a link leads to. */
+  /** Returns the repository that a `.git` file or link refers to. */
   async #repositoryBehind(path: string, top: string): Promise<string | undefined> {
     const { view, workspace } = this.#place;
     const kind = (await view.inspectAt(path))?.kind;
@@ -175,7 +176,7 @@ class GitSearch {
   async #lookAtShape(directory: string): Promise<void> {
     const kinds = (await this.#place.view.kindsAt(directory)) ?? new Map<string, "directory" | "link" | "other">();
     if (this.#shapes.has(directory) || !looksLikeRepository(kinds)) return;
-    // An index may name other repositories.
+    // An index may name further repositories.
     const isInert = async (): Promise<boolean> =>
       !kinds.has("index") && (await isInertRepository(this.#place.view, directory));
     if (this.#known !== undefined && (await isInert())) return;
@@ -183,12 +184,12 @@ class GitSearch {
     if (this.#known === undefined) await this.protectGitDirectory(directory, directory);
   }
 
-  /** All that configuration names, with what links among it lead to. */
+  /** Adds everything that the configuration names, with the targets of links. */
   async addNamed(): Promise<void> {
     const { includes, hooks, files } = this.config.found;
     const directories = [...hooks].filter((path) => path !== ".");
     for (const path of [...includes, ...[...hooks].flatMap(hookPaths), ...files]) {
-      // A command that names the work tree itself names nothing in particular.
+      // A command that names the work tree itself names no specific file.
       if (path === ".") continue;
       this.#paths.add(path);
       await this.#protectEnd(path);
@@ -200,7 +201,7 @@ class GitSearch {
   async #look(path: string, top: string, depth: number): Promise<void> {
     if (depth > MAX_DEPTH || this.#directories.has(path)) return;
     const found = await this.#place.view.inspectAt(path);
-    // Where there is no repository yet, none may come to be.
+    // If there is no repository yet, none may be created.
     if (found === undefined || found.kind === "directory") {
       this.#directories.add(path);
       if (found === undefined) this.#protectOwn(path);
@@ -219,7 +220,7 @@ class GitSearch {
     if (pointed !== undefined) await this.#look(pointed, top, depth + 1);
   }
 
-  /** A directory like `.git`. */
+  /** Protects a directory that has the role of `.git`. */
   async protectGitDirectory(directory: string, top = directory, depth = 0): Promise<void> {
     this.#protectOwn(directory);
     const kinds = (await this.#place.view.kindsAt(directory)) ?? new Map<string, string>();
@@ -259,7 +260,10 @@ class GitSearch {
     }
   }
 
-  /** Names of submodules have slashes: a directory with a HEAD is a repository, others are on the way to one. */
+  /**
+   * Names of submodules can contain slashes: a directory with a HEAD or config is a repository; others are parents of
+   * one.
+   */
   async #modules(path: string, top: string): Promise<void> {
     if (splitPath(path).length > MAX_MODULE_PARTS) {
       if (this.#known !== undefined) return;
@@ -276,8 +280,8 @@ class GitSearch {
   }
 
   /**
-   * SECURITY: programs make directories there. One that is passed over because of others beside it would not be guarded,
-   * so before a program too many are refused; after a program there is no limit.
+   * SECURITY: programs create directories there. A directory skipped because of too many others would be unguarded, so
+   * before a program too many are rejected; after a program there is no limit.
    */
   #countModule(): void {
     this.#modulesSeen += 1;
@@ -286,7 +290,7 @@ class GitSearch {
     }
   }
 
-  /** The path in a file such as `commondir`. Undefined where it leads out of the workspace, or to its root. */
+  /** Returns the path in a file such as `commondir`. Undefined if it leads out of the workspace, or to its root. */
   async #pointer(path: string, prefix: string, from: string): Promise<string | undefined> {
     const text = await this.#place.view.readAt(path, MAX_BYTES);
     const line = text?.split("\n")[0]?.trim() ?? "";
@@ -295,7 +299,7 @@ class GitSearch {
     return inside === "." ? undefined : inside;
   }
 
-  /** Protects what a path leads to, if that is another one. Answers it; undefined where it leads out. */
+  /** Protects the links in a path and its target. Returns the target; undefined if it is outside. */
   async #protectEnd(path: string): Promise<string | undefined> {
     const { end, links } = await followLinks(this.#place.view, path, this.#place.workspace);
     for (const link of links) this.#paths.add(link);

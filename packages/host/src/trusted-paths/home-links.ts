@@ -5,8 +5,9 @@ import { pathInside } from "./path-text.ts";
 const MAX_LINKS = 256;
 
 /**
- * Files of a workspace that the user's configuration consists of: ends of links such as `~/.config/nvim`, as people keep
- * them in a repository. Links without a dot in the home directory itself are for convenience, and do not count.
+ * Finds files of a workspace that are part of the user's configuration: targets of links such as `~/.config/nvim`, for
+ * people who keep it in a repository. Links directly in the home directory whose name has no leading dot are mere
+ * shortcuts and do not count.
  */
 export async function findHomeLinks(home: string, workspace: string): Promise<string[]> {
   if (home === "" || pathInside(home, ".", workspace) !== undefined) return [];

@@ -3,13 +3,13 @@ import { joinPath } from "./path-text.ts";
 import type { WorkspaceView } from "./workspace-view.ts";
 
 const MAX_BYTES = 64 * 1024;
-/** Settings of a repository that `git init --bare` or `git clone --bare` made. */
+/** Harmless settings, such as `git init --bare` or `git clone --bare` write. */
 const INERT =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|ignorecase|precomposeunicode|logallrefupdates|symlinks)|remote\..*\.(?:url|fetch|mirror)|branch\..*\.(?:remote|merge)|extensions\.(?:objectformat|refstorage)|user\.(?:name|email))$/s;
 
 /**
- * Whether a repository has nothing that git could run: a configuration of harmless settings only, and no hooks but
- * git's samples. Tests of a project make such repositories.
+ * Whether a repository contains nothing that git could run: only harmless settings, and no hooks but git's samples. A
+ * project's tests create such repositories.
  */
 export async function isInertRepository(view: WorkspaceView, directory: string): Promise<boolean> {
   for (const name of ["commondir", "config.worktree", "info/attributes"]) {

@@ -5,8 +5,9 @@ import { joinPath, splitPath } from "./path-text.ts";
 import type { WorkspaceView } from "./workspace-view.ts";
 
 /**
- * Where links at protected names lead, as paths that are protected too: with `.claude` a link to `cfg/claude`, that is
- * `cfg/claude`; with `.github` a link to `gh`, it is `gh/workflows`. Answers no links, which are found by their names.
+ * Returns the paths that links at protected names lead to, which are protected too: if `.claude` is a link to
+ * `cfg/claude`, that is `cfg/claude`; if `.github` is a link to `gh`, it is `gh/workflows`. The first links themselves
+ * are not returned, because they are found by name.
  */
 export async function findLinkedNames(
   view: WorkspaceView,
@@ -35,12 +36,12 @@ export async function findLinkedNames(
   return ends.filter((path) => path !== ".");
 }
 
-/** Installed packages have many links, all of them to each other. */
+/** Skips installed packages: they have many links, all within each other. */
 async function linksIn(view: WorkspaceView, path: string, workspace: string): Promise<string[]> {
   return splitPath(path).includes("node_modules") ? [] : await findLinkTargets(view, path, workspace);
 }
 
-/** What a rule protects behind a link: its end, or what is left of the rule below that. */
+/** Returns what a rule protects behind a link: its target, or the rest of the rule below it. */
 async function behind(view: WorkspaceView, end: string, rest: NameRule, workspace: string): Promise<string[]> {
   if (rest.length === 0) return [end, ...(await linksIn(view, end, workspace))];
   const path = joinPath(end, rest.join("/"));

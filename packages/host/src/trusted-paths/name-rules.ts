@@ -1,16 +1,16 @@
 import { foldName } from "./path-text.ts";
 
-/** The parts of a pattern such as `.github/workflows`; `*` stands for any part of one name. */
+/** Parts of a pattern such as `.github/workflows`; `*` matches any part of one name. */
 export type NameRule = readonly string[];
 
-/** A name that fits the first part of some rules. */
+/** A name that matches the first part of some rules. */
 export interface MatchingName {
   readonly name: string;
-  /** What is left of each of these rules; empty for a rule that ends here. */
+  /** The remaining parts of each of these rules; empty for a rule that ends here. */
   readonly rests: readonly NameRule[];
 }
 
-/** Rules by their first part, to compare a directory of many names with many rules. */
+/** Rules indexed by their first part, for matching many names of a directory against many rules. */
 export class NameRules {
   readonly #exact = new Map<string, RuleRest[]>();
   readonly #patterns: (RuleRest & { readonly fits: RegExp })[] = [];
@@ -28,7 +28,7 @@ export class NameRules {
     }
   }
 
-  /** In the order of the rules. */
+  /** Returns matches in the order of the rules. */
   match(names: readonly string[]): MatchingName[] {
     const found = names.flatMap((name) => {
       const folded = foldName(name);
@@ -42,7 +42,7 @@ export class NameRules {
 
 interface RuleRest {
   readonly rest: NameRule;
-  /** Among the rules. */
+  /** Index of the rule. */
   readonly place: number;
 }
 

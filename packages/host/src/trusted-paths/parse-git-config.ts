@@ -1,6 +1,6 @@
-/** One setting of a configuration file of git. */
+/** One setting of a git configuration file. */
 export interface GitSetting {
-  /** Section and variable in lower case, the subsection between them as it is written. */
+  /** Section and variable in lower case; the subsection between them is unchanged. */
   readonly key: string;
   /** Undefined for a variable without `=`. */
   readonly value: string | undefined;
@@ -17,7 +17,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads one configuration file as git does, includes not followed. At the first line that git rejects it stops: git
+ * Parses one configuration file as git does, without following includes. Stops at the first line that git rejects: git
  * refuses to work with such a file at all.
  *
  * SPEC: git-config(1), "Syntax". Compared with git itself by "reads every configuration as git does".
@@ -52,7 +52,11 @@ class Reader {
     this.#text = text;
   }
 
-  /** Undefined at the end. A line ends by `\n` or `\r\n`. */
+  /**
+   * Returns undefined at the end. Treats `\r
+   * ` as `
+   * `.
+   */
   next(): string | undefined {
     const character = this.#text[this.#at++];
     if (character !== "\r" || this.#text[this.#at] !== "\n") return character;
@@ -65,7 +69,7 @@ class Reader {
   }
 }
 
-/** The section's name with a dot at its end. Undefined for a line that git rejects. */
+/** Returns the section's name with a dot at its end; undefined for a line that git rejects. */
 function readSection(reader: Reader): string | undefined {
   let name = "";
   for (;;) {
@@ -108,7 +112,7 @@ function readSetting(reader: Reader, section: string, first: string): GitSetting
   return value === undefined ? undefined : { key, value };
 }
 
-/** Undefined for a value that git rejects. */
+/** Returns undefined for a value that git rejects. */
 function readValue(reader: Reader): string | undefined {
   let value = "";
   let space = "";

@@ -1,9 +1,10 @@
 import { foldName } from "./path-text.ts";
 
 /**
- * Whether a path is one of these, lies below one, or holds one. Paths are relative to the workspace's root.
+ * Creates a function that tells whether a path is one of these, is below one, or contains one. Paths are relative to
+ * the workspace's root.
  *
- * SECURITY: a directory that is moved or deleted takes what is in it along, so what holds a path counts.
+ * SECURITY: moving or deleting a directory affects everything in it, so directories that contain a path match too.
  */
 export function createPathMatcher(paths: readonly string[]): (path: string) => boolean {
   const rules = paths.map((path) => path.split("/").map(partRule));

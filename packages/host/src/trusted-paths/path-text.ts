@@ -1,6 +1,6 @@
 import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 
-/** Paths here are relative to a workspace's root, which is `.`, and have `/` between their parts. */
+/** Splits a path. Paths here are relative to a workspace's root, which is `.`, with `/` as separator. */
 export function splitPath(path: string): string[] {
   return path.split("/").filter((part) => part !== "" && part !== ".");
 }
@@ -14,12 +14,15 @@ export function parentPath(path: string): string {
   return parts.length < 2 ? "." : parts.slice(0, -1).join("/");
 }
 
-/** SECURITY: some file systems do not tell `.GIT` from `.git`, so names are never compared by their case. */
+/**
+ * Normalizes a name for comparison. SECURITY: some file systems treat `.GIT` and `.git` as equal, so case is always
+ * ignored.
+ */
 export function foldName(name: string): string {
   return name.normalize("NFC").toLowerCase();
 }
 
-/** Removes `.` and `..` by the text alone. Undefined where the path leads out of the root. */
+/** Resolves `.` and `..` textually. Returns undefined if the path leads out of the root. */
 function normalizePath(parts: readonly string[]): string | undefined {
   const kept: string[] = [];
   for (const part of parts) {
@@ -31,8 +34,8 @@ function normalizePath(parts: readonly string[]): string | undefined {
 }
 
 /**
- * A path as a file of the workspace names it, relative to the directory `from`. Undefined where it leads out of the
- * workspace. Programs see the root as `/workspace`, the user's own programs see its real path.
+ * Resolves a path as written in a file of the workspace, relative to the directory `from`. Returns undefined if it
+ * leads out of the workspace. Programs inside see the root as `/workspace`, the user's own programs see its real path.
  */
 export function pathInside(path: string, from: string, workspace: string): string | undefined {
   if (!path.startsWith("/")) return normalizePath([...splitPath(from), ...path.split("/")]);

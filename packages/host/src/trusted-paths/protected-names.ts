@@ -25,7 +25,7 @@ const KERNEL: ProtectedGroup = {
   ],
 };
 
-/** Every protected name with the program that reads it. `docs/protected-paths.md` is written from this. */
+/** Every protected name with the program that reads it. `docs/protected-paths.md` is generated from this. */
 export const PROTECTED_GROUPS: readonly ProtectedGroup[] = [
   VERSION_CONTROL,
   CODING_AGENTS,
@@ -37,12 +37,12 @@ export const PROTECTED_GROUPS: readonly ProtectedGroup[] = [
   CREDENTIALS,
 ];
 
-/** Stands for the list below in `protected_paths` of the configuration, so that it grows with new versions. */
+/** Stands for the list below in `protected_paths` of the configuration, so that new versions can extend it. */
 export const DEFAULT_NAMES = "default";
 
 /**
- * Paths that agents usually have no business changing: other programs run or trust them without being asked, or they
- * hold credentials. `protected_paths` in the configuration takes the place of this list, or adds to it.
+ * Paths that agents usually have no reason to change: other programs run or trust them without asking, or they contain
+ * credentials. `protected_paths` in the configuration replaces this list, or adds to it.
  */
 export const DEFAULT_PROTECTED_PATHS: readonly string[] = PROTECTED_GROUPS.flatMap(({ entries }) =>
   entries.flatMap(({ paths }) => paths),

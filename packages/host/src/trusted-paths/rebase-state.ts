@@ -1,7 +1,7 @@
 import { joinPath } from "./path-text.ts";
 import type { WorkspaceView } from "./workspace-view.ts";
 
-/** Where git keeps an operation that waits to be continued, and the list of what is left of it. */
+/** Where git keeps an interrupted operation, and the list of its remaining steps. */
 const STATES: ReadonlyArray<readonly [directory: string, list: string]> = [
   ["rebase-merge", "git-rebase-todo"],
   ["rebase-apply", "git-rebase-todo"],
@@ -10,11 +10,11 @@ const STATES: ReadonlyArray<readonly [directory: string, list: string]> = [
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Operations of a repository that would run a program when the user continues them, by the path of their directory. A
- * rebase that only picks commits is not among them: programs may start and continue one. `names` are those of the
- * repository's directory.
+ * Finds interrupted operations of a repository that would run a program when the user continues them; returns their
+ * directories. A rebase that only picks commits is not included: programs may start and continue one. `names` are the
+ * entries of the repository's directory.
  *
- * SECURITY: a list that cannot be read as a whole, or a link in its place, counts as one that runs programs.
+ * SECURITY: a list that cannot be read completely, or a link in its place, counts as running programs.
  */
 export async function findDangerousStates(
   view: WorkspaceView,

@@ -1,8 +1,9 @@
 import { foldName, joinPath, splitPath } from "./path-text.ts";
 
 /**
- * Names that make a directory a repository, or decide what git runs in one. Git accepts a directory that holds `HEAD`,
- * `objects` and `refs`, or `HEAD` and a `commondir` that leads to the other two, whatever the directory is called.
+ * Names that make a directory a repository, or decide what git runs in one. Git accepts a directory that contains
+ * `HEAD`, `objects` and `refs`, or `HEAD` and a `commondir` that leads to the other two, whatever the directory is
+ * called.
  */
 const SHAPE_NAMES: ReadonlySet<string> = new Set([
   "head",
@@ -15,10 +16,10 @@ const SHAPE_NAMES: ReadonlySet<string> = new Set([
   "info",
 ]);
 
-/** Names of a directory, each with whether it is a directory itself. */
+/** Names in a directory, each with its kind. */
 export type ShapeNames = Iterable<readonly [name: string, kind: "directory" | "link" | "other"]>;
 
-/** Whether git would take a directory with these names in it for a repository. */
+/** Whether git would accept a directory with these names as a repository. */
 export function looksLikeRepository(names: ShapeNames): boolean {
   const all = new Set<string>();
   const files = new Set<string>();
@@ -29,15 +30,15 @@ export function looksLikeRepository(names: ShapeNames): boolean {
   return files.has("head") && (files.has("commondir") || (all.has("objects") && all.has("refs")));
 }
 
-/** A place in a path where a directory gets, or has, a name that belongs to a repository. */
+/** A position in a path at which a directory has, or gets, a name that belongs to a repository. */
 export interface ShapeStep {
   readonly directory: string;
   readonly name: string;
-  /** A directory if the path goes on; what the last part of a path will be is not known. */
+  /** `directory` if the path continues; the kind of the last part is unknown. */
   readonly kind: "directory" | "other";
 }
 
-/** Directories of a path that a write to it could make a repository, or that could be one already. */
+/** Returns the directories of a path that a write to it could turn into a repository, or that could be one already. */
 export function shapeSteps(path: string): ShapeStep[] {
   const parts = splitPath(path);
   return parts.flatMap((name, index) => (SHAPE_NAMES.has(foldName(name)) ? [shapeStep(parts, index)] : []));
@@ -51,7 +52,7 @@ function shapeStep(parts: readonly string[], index: number): ShapeStep {
   };
 }
 
-/** The name of the file without which a directory is no repository, as it is written there. */
+/** Returns the path of the HEAD file, which every repository has, in the spelling found there. */
 export function headPath(directory: string, names: readonly string[]): string {
   return joinPath(directory, names.find((name) => foldName(name) === "head") ?? "HEAD");
 }

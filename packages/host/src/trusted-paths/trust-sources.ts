@@ -1,12 +1,12 @@
 import { type ConfigFile, userConfigFiles } from "./git-config-files.ts";
 
-/** What else decides on a machine which files of a workspace are run or trusted. */
+/** Further sources on a machine that determine which files of a workspace are run or trusted. */
 export interface TrustSources {
   /** Home directory of the user; empty if unknown. */
   readonly home: string;
-  /** Git configuration that counts in every repository. */
+  /** Git configuration that applies to every repository. */
   readonly userConfig: readonly ConfigFile[];
-  /** Absolute real paths in a workspace that are protected besides, whether or not there is something. */
+  /** Returns further protected paths of a workspace as absolute real paths, whether or not they exist. */
   realPaths(workspace: string): Promise<readonly string[]>;
 }
 
@@ -18,7 +18,7 @@ export function userTrustSources(
   return { home, userConfig: userConfigFiles(home, environment), realPaths };
 }
 
-/** Only the workspace itself counts. */
+/** For considering only the workspace itself. */
 export const NO_SOURCES: TrustSources = { home: "", userConfig: [], realPaths: noPaths };
 
 function noPaths(): Promise<readonly string[]> {

@@ -1,10 +1,10 @@
-/** What the user's own programs run or trust in a workspace, besides what has a protected name. */
+/** What the user's own programs run or trust in a workspace, besides paths with a protected name. */
 export interface TrustedFindings {
-  /** Protected from every writer. A part may hold `*`. */
+  /** Protected from every writer. A part may contain `*`. */
   readonly paths: readonly string[];
-  /** Directories like `.git`, by any name: programs write in them by way of git, file tools do not. */
+  /** Directories in the role of `.git`, by any name: programs write to them through git, file tools do not. */
   readonly directories: readonly string[];
-  /** Directories that only their content makes a repository. */
+  /** Directories that are repositories only by their content. */
   readonly shapes: readonly string[];
 }
 

@@ -9,31 +9,31 @@ import { looksLikeRepository, shapeSteps } from "./repository-shape.ts";
 import type { TrustSources } from "./trust-sources.ts";
 import type { WorkspaceView } from "./workspace-view.ts";
 
-/** A search of a workspace, and the configuration files that it rests on. */
+/** A search of a workspace, and the configuration files that it depends on. */
 interface CachedSearch {
   readonly atMs: number;
   readonly matches: (path: string) => boolean;
-  /** What the configuration files were when they were read, by path. */
+  /** Identity of each configuration file when it was read, by path. */
   readonly witnesses: ReadonlyMap<string, string>;
 }
 
 /**
- * How long a search counts where its configuration files are as they were. SECURITY: an agent cannot change what a
- * search finds, only the user can. What an agent writes within this time after such a change, it could have written
- * before it.
+ * How long a cached search is valid while its configuration files are unchanged. SECURITY: only the user can change the
+ * result of a search, not an agent. Whatever an agent writes within this time after such a change, it could have
+ * written before it.
  */
 const MAX_AGE_MS = 1000;
 const MAX_WORKSPACES = 256;
 const REPOSITORY = ".git";
 
-/** What the user's own programs run or trust in workspaces, for tools that write files. */
+/** Determines what the user's own programs run or trust in workspaces, for tools that write files. */
 export class WorkspaceTrust implements TrustedPaths {
   readonly #rules: NameRules;
   readonly #protectsGit: boolean;
   readonly #sources: TrustSources;
   readonly #nowMs: () => number;
   readonly #searches = new Map<string, Promise<CachedSearch>>();
-  /** Names that calls are writing, by workspace and directory. */
+  /** Names that calls are currently writing, by workspace and directory. */
   readonly #claims = new Map<string, Map<string, number>>();
 
   constructor(names: readonly string[], sources: TrustSources, nowMs: () => number) {
@@ -51,7 +51,7 @@ export class WorkspaceTrust implements TrustedPaths {
   }
 
   async claim(workspace: string, written: readonly string[]): Promise<TrustedPathsClaim> {
-    // SECURITY: before anything is looked at, so that of two calls at least one sees the other.
+    // SECURITY: claim before any check, so that of two concurrent calls at least one sees the other.
     const release = this.#claim(workspace, written);
     try {
       return { ...(await this.inspect(workspace, written)), release };
@@ -87,7 +87,7 @@ export class WorkspaceTrust implements TrustedPaths {
         findsShapes: false,
         ...this.#sources,
       });
-      // Below a directory of that name everything is protected anyway.
+      // Below a directory named `.git` everything is protected anyway.
       const paths = [...found.paths, ...found.directories].filter((path) => !splitPath(path).includes(REPOSITORY));
       return { atMs, matches: createPathMatcher(paths), witnesses: view.witnesses };
     } finally {
@@ -95,7 +95,7 @@ export class WorkspaceTrust implements TrustedPaths {
     }
   }
 
-  /** Whether a directory on the way of this path is a repository, or becomes one when the path is written. */
+  /** Whether a parent directory of this path is a repository, or becomes one when the path is written. */
   async #completesRepository(workspace: string, path: string): Promise<boolean> {
     const steps = this.#protectsGit ? shapeSteps(path) : [];
     const root = steps.length === 0 ? undefined : await openIfThere(workspace);
@@ -137,7 +137,7 @@ export class WorkspaceTrust implements TrustedPaths {
   }
 }
 
-/** Undefined where there is no such directory: nothing can be written there. */
+/** Returns undefined if the directory does not exist: nothing can be written there. */
 async function openIfThere(workspace: string): Promise<HeldDirectory | undefined> {
   try {
     return await HeldDirectory.open(workspace);
@@ -160,7 +160,7 @@ async function identify(workspace: string, path: string): Promise<string> {
   return [facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(" ");
 }
 
-/** Remembers of every file that is read what it was before. */
+/** Records the identity of every file before it is read. */
 class WitnessView implements WorkspaceView {
   readonly witnesses = new Map<string, string>();
   readonly #root: HeldDirectory;

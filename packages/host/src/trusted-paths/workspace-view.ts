@@ -1,17 +1,17 @@
 import type { FoundEntry } from "../programs/held-directory.ts";
 
 /**
- * A workspace to look at, by paths relative to its root.
+ * Read access to a workspace, by paths relative to its root.
  *
- * SECURITY: no path is followed through a link: where a part of one is a link, there is nothing.
+ * SECURITY: no path is followed through a link: below a link nothing is found.
  */
 export interface WorkspaceView {
   inspectAt(path: string): Promise<FoundEntry | undefined>;
   namesAt(path: string): Promise<string[] | undefined>;
-  /** What a directory holds, without looking closer. */
+  /** Returns names and kinds of a directory's entries from the listing alone. */
   kindsAt(path: string): Promise<ReadonlyMap<string, "directory" | "link" | "other"> | undefined>;
-  /** The beginning of a regular file, as text. */
+  /** Reads the first bytes of a regular file as text. */
   readAt(path: string, maxBytes: number): Promise<string | undefined>;
-  /** A regular file in parts; nothing where it is missing. */
+  /** Reads a regular file in chunks; yields nothing if it is missing. */
   chunksAt(path: string): AsyncIterable<Buffer>;
 }

@@ -15,12 +15,12 @@ import { type HostProgram, NEVER_RUN } from "./wasm-host-process.ts";
 export interface WasmRunnerParts {
   readonly containment: () => Promise<Containment>;
   readonly bounds?: Partial<RunnerBounds>;
-  /** Another program in the host's place, for tests. */
+  /** Replaces the host process; for tests. */
   readonly start?: () => Promise<HostProgram>;
 }
 
 export interface RunnerBounds extends SharedHostBounds {
-  /** Hosts at a time; each holds some tens of megabytes. */
+  /** Maximum number of concurrent hosts; each needs some tens of megabytes. */
   readonly maxHosts: number;
   readonly idleMs: number;
 }
@@ -37,7 +37,7 @@ const BOUNDS: RunnerBounds = {
   idleMs: 60_000,
 };
 
-/** Runs modules in sandboxed hosts, which are started when there is something to run, one for each place. */
+/** Creates a runner for modules in sandboxed hosts, one for each place, which are started on demand. */
 export function createWasmRunner(parts: WasmRunnerParts): ClosableWasmRunner {
   return new PlacedRunner(parts);
 }
@@ -45,7 +45,7 @@ export function createWasmRunner(parts: WasmRunnerParts): ClosableWasmRunner {
 class PlacedRunner implements ClosableWasmRunner {
   readonly #start: () => Promise<HostProgram>;
   readonly #bounds: RunnerBounds;
-  /** The one that was used last at the end. */
+  /** The most recently used one last. */
   readonly #places = new Map<string, SharedHost>();
   readonly #timers = new Map<SharedHost, NodeJS.Timeout>();
   readonly #ending = new Set<Promise<void>>();
@@ -95,7 +95,7 @@ class PlacedRunner implements ClosableWasmRunner {
     return new SharedHost(this.#start, this.#bounds);
   }
 
-  /** The one that was not used for longest makes room, if nothing runs there. */
+  /** Ends the least recently used idle host if there are too many. */
   #makeRoom(): boolean {
     if (this.#places.size < this.#bounds.maxHosts) return true;
     const idle = [...this.#places].find(([, place]) => place.isIdle);

@@ -2,7 +2,7 @@ import type { AbiProblem, WasmEnd, WasmEnding, WasmTrap, WasmUsage } from "@nart
 import { WASM_PAGE_BYTES } from "@narthex/kernel";
 import type { HostEnding, HostReply, ProblemWord, TrapWord } from "./worker/messages.ts";
 
-/** SECURITY: a host says words of a closed list; what people read is written here. */
+/** SECURITY: a host can only choose from a fixed list of words; the text shown to people is written here. */
 const TRAPS: Readonly<Record<TrapWord, WasmTrap>> = {
   unreachable: "unreachable code was reached",
   division: "a number was divided by zero",
@@ -25,7 +25,7 @@ const PROBLEMS: Readonly<Record<ProblemWord, AbiProblem>> = {
   "answer-length": "its answer is too long",
 };
 
-/** How a call ended, in the words of the kernel. */
+/** Converts the end of a call to the kernel's terms. */
 export function explainEnding(
   reply: Extract<HostReply, { type: "ended" }>,
   payload: Uint8Array,
@@ -34,7 +34,7 @@ export function explainEnding(
   return { ending: endingOf(reply, payload), usage: useOf(reply, Math.ceil(elapsedMs)) };
 }
 
-/** SECURITY: a host may say anything; one thread cannot have used more of the processor than time went by. */
+/** SECURITY: a host may report anything; one thread cannot have used more CPU time than elapsed. */
 function useOf(reply: Extract<HostReply, { type: "ended" }>, elapsedMs: number): WasmUsage {
   const { use } = reply;
   if (use === undefined) return { fuel: 0, memoryBytes: 0, cpuMs: elapsedMs, isPartial: true };

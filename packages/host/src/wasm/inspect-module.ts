@@ -4,7 +4,7 @@ import { startWasmHost } from "./start-wasm-host.ts";
 import { WasmHostProcess } from "./wasm-host-process.ts";
 import type { LoadOptions } from "./worker/messages.ts";
 
-/** Throws INVALID_DECLARATION for a module that cannot be run with these options. `name` is how it is called there. */
+/** Throws INVALID_DECLARATION for a module that cannot be run with these options. `name` is its name in the message. */
 export type ModuleInspector = (
   bytes: Uint8Array,
   options: LoadOptions,
@@ -14,7 +14,7 @@ export type ModuleInspector = (
 const START_MS = 30_000;
 const LOAD_MS = 30_000;
 
-/** Has modules looked at in a host of their own, which ends with the work. */
+/** Provides an inspector with its own host, which ends with the work. */
 export async function inspectModule<T>(
   containment: Containment,
   work: (inspect: ModuleInspector) => Promise<T>,

@@ -13,10 +13,10 @@ import {
 const REASON = /^[a-z0-9-]+$/;
 
 /**
- * What a host says, or a thrown TypeError.
+ * Parses the header of a host's message. Throws a TypeError if it is invalid.
  *
- * SECURITY: a host may have been taken over by a module that it ran. It can lie about calls that it was given, in the
- * words that there are for it, and do no more.
+ * SECURITY: a host may have been taken over by a module that it ran. It can give false reports about its own calls,
+ * within the defined messages, and nothing else.
  */
 export function parseHostReply(header: unknown): HostReply {
   const reply = header as JsonValue;
@@ -98,7 +98,7 @@ function requireReason(value: JsonValue | undefined): string {
   return value;
 }
 
-/** On one line, with nothing in it that would not show: it may quote names that a module chose. */
+/** Requires one line without invisible characters: the message may quote names that a module chose. */
 function requireMessage(value: JsonValue | undefined): string {
   if (typeof value !== "string" || value.length > MAX_REJECTION_LENGTH) throw new TypeError("no message");
   return value.toWellFormed().replaceAll(/[\s\p{C}]+/gu, " ");

@@ -5,13 +5,13 @@ import { type HostProgram, type HostRun, type LoadOutcome, NEVER_RUN, WasmHostPr
 import type { LoadOptions } from "./worker/messages.ts";
 
 export interface SharedHostBounds {
-  /** Calls that one host runs at a time. */
+  /** Maximum number of calls that one host runs at a time. */
   readonly maxThreads: number;
-  /** What the modules of these may have of memory together. */
+  /** Maximum total memory of the modules of these calls. */
   readonly maxMemoryBytes: number;
-  /** Most that wait. */
+  /** Maximum number of waiting calls. */
   readonly maxWaiting: number;
-  /** A host that has run so many calls is replaced, once it is idle. */
+  /** A host is replaced after this many calls, once it is idle. */
   readonly callsPerHost: number;
   readonly loadMs: number;
 }
@@ -24,13 +24,13 @@ interface Waiting {
 
 const START_MS = 30_000;
 
-/** The calls of one place, and the host that they share. */
+/** Queues the calls of one place, and owns the host that they share. */
 export class SharedHost {
   readonly #start: () => Promise<HostProgram>;
   readonly #bounds: SharedHostBounds;
   readonly #waiting = new Set<Waiting>();
   readonly #loading = new Map<string, Promise<LoadOutcome>>();
-  /** Calls that are about to come. */
+  /** Number of calls that hold this host, waiting or running. */
   held = 0;
   #host: WasmHostProcess | undefined;
   #starting: Promise<WasmHostProcess> | undefined;
@@ -59,7 +59,7 @@ export class SharedHost {
     }
   }
 
-  /** Whoever asks first for a module pays for loading it. */
+  /** Loads a module and runs it. Only the first of several concurrent callers is charged for loading. */
   async #loadAndRun(
     host: WasmHostProcess,
     call: WasmCall,
@@ -77,13 +77,13 @@ export class SharedHost {
     return { ...ended, usage: { ...ended.usage, cpuMs: ended.usage.cpuMs + loadMs } };
   }
 
-  /** Looks at a module without running it. */
+  /** Loads a module without running it. */
   async load(key: string, bytes: Uint8Array, options: LoadOptions): Promise<LoadOutcome> {
     const host = await this.#liveHost();
     return await host.load(key, bytes, options, this.#bounds.loadMs);
   }
 
-  /** Ends its host; whoever waits or runs gets the fault. Resolves when nothing of it runs any more. */
+  /** Ends the host and rejects waiting and running calls with the fault. Resolves when all its processes have ended. */
   async close(fault: KernelError): Promise<void> {
     this.#closedBy ??= fault;
     for (const waiting of this.#waiting) waiting.reject(fault);
@@ -116,7 +116,7 @@ export class SharedHost {
     return host;
   }
 
-  /** Once, however many calls want it. */
+  /** Loads a module once for all concurrent calls. */
   #load(host: WasmHostProcess, call: WasmCall): Promise<LoadOutcome> {
     const key = keyOf(call);
     const known = this.#loading.get(key);
@@ -129,7 +129,7 @@ export class SharedHost {
     return loading;
   }
 
-  /** False if the call is not wanted any more. */
+  /** Waits for a free slot. Returns false if the call was cancelled. */
   async #take(memoryBytes: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     if (this.#closedBy !== undefined) throw this.#closedBy;
@@ -162,7 +162,7 @@ export class SharedHost {
     }
   }
 
-  /** One at least always fits. */
+  /** A single call always fits, whatever memory it asks for. */
   #hasRoom(memoryBytes: number): boolean {
     const { maxThreads, maxMemoryBytes } = this.#bounds;
     return this.#running === 0 || (this.#running < maxThreads && this.#memoryBytes + memoryBytes <= maxMemoryBytes);
@@ -174,14 +174,14 @@ export class SharedHost {
   }
 }
 
-/** Undefined where nobody waited for it. */
+/** An undefined outcome means that the call was cancelled while loading. */
 function unloaded(outcome: Extract<LoadOutcome, { taken: false }> | undefined): WasmEnd {
   if (outcome === undefined) return NEVER_RUN;
   const { reason, message } = outcome;
   return { ...NEVER_RUN, ending: { kind: "rejected", reason, message } };
 }
 
-/** INVARIANT: compiled code is known by everything that it was made from; the meter is the host's own. */
+/** INVARIANT: the key covers every input of the compiled code; the meter is part of the host. */
 function keyOf({ module, ...call }: WasmCall): string {
   const { memoryPages, allowsSimd } = optionsOf(call);
   return `${module.hash}-${memoryPages}-${allowsSimd ? "simd" : "plain"}`;

@@ -7,16 +7,16 @@ import { findWasmProgram, WASM_PROGRAM } from "./wasm-program.ts";
 const FOLDER_PATH = "/opt/wasm-host";
 const MB = 1024 * 1024;
 
-/** Of a host. Each call that it runs has its own clock and fuel. */
+/** Limits of a host. Each call that it runs has its own time and fuel limits. */
 const LIMITS = {
-  // What modules may have together, as much again that is gone and not collected, and the host's own.
+  // Total memory of modules, the same again for garbage that is not yet collected, and the host itself.
   memoryBytes: 2 * WASM_MEMORY_CEILING + 1024 * MB,
   processes: 128,
   openFiles: 64,
   fileBytes: MB,
 };
 
-/** Starts the program that runs modules. Throws SANDBOX_UNAVAILABLE where nothing can be contained. */
+/** Starts the program that runs modules. Throws SANDBOX_UNAVAILABLE where sandboxes are not available. */
 export async function startWasmHost(
   containment: Containment,
   findProgram: () => Promise<string> = findWasmProgram,

@@ -1,4 +1,4 @@
-/** Writes the program of wasm hosts without its types: its own files, the format of worker messages, and the meter. */
+/** Writes the wasm host's program with types stripped: its own files, the message format and the meter. */
 import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative } from "node:path";
@@ -27,7 +27,7 @@ function writeFolder(from: string, name: string, files = globSync("**/*.ts", { c
       target,
       text.replaceAll(/(?<= from ")([^"]+)(?=";)/g, (path: string) => specifier(path, target)),
     );
-    // Whatever this process lets others read by itself.
+    // Readable by other users whatever this process's umask is.
     chmodSync(target, 0o644);
   }
 }

@@ -6,36 +6,36 @@ import { explainEnding } from "./explain-ending.ts";
 import { parseHostReply } from "./parse-host-reply.ts";
 import { HOST_REPLY_BOUNDS, type HostReply, type HostRequest, type LoadOptions } from "./worker/messages.ts";
 
-/** As much of a contained program as a host is. */
+/** The part of a contained program that a host needs. */
 export type HostProgram = Pick<ContainedProgram, "stdin" | "stdout" | "stderr" | "ended" | "kill">;
 
-/** A module that a host took, or why it did not. */
+/** A loaded module, or why the host rejected it. */
 export type LoadOutcome = { readonly cpuMs: number } & (
   | { readonly taken: true; readonly declaration: Uint8Array | undefined }
   | { readonly taken: false; readonly reason: string; readonly message: string }
 );
 
-/** One run of a module that is loaded. */
+/** One run of a loaded module. */
 export interface HostRun {
   readonly key: string;
   readonly fuel: number;
-  /** What it may use of the processor; undefined if nothing limits it. */
+  /** CPU time limit; undefined for none. */
   readonly cpuMs?: number | undefined;
   readonly input: Uint8Array;
 }
 
 interface Job {
-  /** Of a run: what it asks is answered by this. */
+  /** For a run: handles its host calls. */
   readonly answer: HandleHostCall | undefined;
-  /** A host call that is being answered: until then the host has nothing to say. */
+  /** The host call in progress: until it is handled, the host must not send anything for this job. */
   pendingHostCall: Promise<void> | undefined;
-  /** It was told to stop: what it asked before is not answered any more. */
+  /** Set when the job was told to stop: pending host calls get no response. */
   isStopped: boolean;
   resolve(said: JobResult): void;
   reject(fault: KernelError): void;
 }
 
-/** What ends a job. */
+/** The message that ends a job. */
 interface JobResult {
   readonly reply: HostReply;
   readonly payload: Buffer;
@@ -43,17 +43,17 @@ interface JobResult {
 
 const MAX_STOP_MS = 5000;
 
-/** Of a call that was stopped before anything of it ran. */
+/** Result of a call that was cancelled before it started. */
 export const NEVER_RUN: WasmEnd = {
   ending: { kind: "stopped" },
   usage: { fuel: 0, memoryBytes: 0, cpuMs: 0, isPartial: false },
 };
 
-/** One host, and the jobs that it has. One that says anything but what its jobs are about is ended. */
+/** One host process and its jobs. It is ended if it sends anything that does not belong to its jobs. */
 export class WasmHostProcess {
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when all of its processes have ended. */
   readonly ended: Promise<void>;
-  /** How many calls it was given. */
+  /** Number of calls it was given. */
   calls = 0;
   readonly #program: HostProgram;
   readonly #frames = new MessageReader(HOST_REPLY_BOUNDS);
@@ -76,14 +76,14 @@ export class WasmHostProcess {
     return this.#fault === undefined;
   }
 
-  /** Resolves when it can be given jobs. */
+  /** Resolves when the host accepts jobs. */
   async untilReady(timeoutMs: number): Promise<void> {
     const late = new KernelError("SANDBOX_ERROR", "the wasm host did not start in time");
     const { reply } = await this.#within(timeoutMs, late, this.#begin(0, undefined));
     if (reply.type !== "ready") throw this.#distrust();
   }
 
-  /** Meters and compiles a module; from then on it can be run by this key. */
+  /** Meters and compiles a module; it can then be run by this key. */
   async load(key: string, bytes: Uint8Array, options: LoadOptions, timeoutMs: number): Promise<LoadOutcome> {
     const id = this.#nextId++;
     const startedMs = performance.now();
@@ -97,7 +97,7 @@ export class WasmHostProcess {
     return { taken: true, declaration: reply.isDeclared ? Uint8Array.from(payload) : undefined, cpuMs };
   }
 
-  /** Undefined where nothing is loaded under the key. */
+  /** Returns undefined if no module is loaded under the key. */
   async run(
     { key, fuel, cpuMs, input }: HostRun,
     answer: HandleHostCall,
@@ -121,7 +121,7 @@ export class WasmHostProcess {
     }
   }
 
-  /** Ends it; whoever waits gets the first fault. */
+  /** Ends the host and rejects all jobs. Only the first fault counts. */
   fail(fault: KernelError): void {
     if (this.#fault !== undefined) return;
     this.#fault = fault;
@@ -147,7 +147,7 @@ export class WasmHostProcess {
     }
   }
 
-  /** A host that does not end one call in time is ended with all of them. */
+  /** Stops one job. A host that does not end it in time is ended with all its jobs. */
   #stop(id: number): void {
     const job = this.#jobs.get(id);
     if (job === undefined || job.isStopped) return;
@@ -178,7 +178,7 @@ export class WasmHostProcess {
     const reply = parseHostReply(header);
     if (reply.type === "host_call") {
       if (job.answer === undefined || job.pendingHostCall !== undefined) throw new TypeError("nothing can be asked");
-      // It was on its way when the job was stopped.
+      // Otherwise the host call was sent before the host knew that the job was stopped.
       if (!job.isStopped)
         job.pendingHostCall = this.#answer(id, job, job.answer, { code: reply.code, request: payload });
       return;
@@ -201,7 +201,7 @@ export class WasmHostProcess {
       if (typeof given === "string") this.#send(id, { type: "answer", status: HOST_FAULTS[given] });
       else this.#send(id, { type: "answer", status: 0 }, given);
     } catch {
-      // Whoever answers keeps why; here the call ends.
+      // The handler keeps the reason for its failure; here the call just ends.
       this.#stop(id);
     }
   }
@@ -213,7 +213,7 @@ export class WasmHostProcess {
   }
 }
 
-/** What the kernel is doing for a call that was stopped may still change something. */
+/** Waits for a pending host call even if the job was stopped: the kernel's work for it may still change something. */
 async function afterHostCall(saying: Promise<JobResult>, job: Job): Promise<JobResult> {
   try {
     return await saying;

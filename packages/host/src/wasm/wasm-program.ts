@@ -6,12 +6,15 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
-/** In the folder that is found here, whether it was published or made of sources. */
+/** File name of the host program in the folder that `findWasmProgram` returns. */
 export const WASM_PROGRAM = "wasm-host.mjs";
 
 let stripped: Promise<string> | undefined;
 
-/** The folder with the program of wasm hosts. A published package has it as one file; of sources it is made once. */
+/**
+ * Returns the folder with the wasm host's program. A published package ships it; from sources it is built once per
+ * process.
+ */
 export function findWasmProgram(): Promise<string> {
   if (!import.meta.url.endsWith(".ts")) {
     return Promise.resolve(fileURLToPath(new URL("./wasm-host/", import.meta.url)));
@@ -23,7 +26,7 @@ export function findWasmProgram(): Promise<string> {
   return stripped;
 }
 
-/** SECURITY: whoever the hosts run as must be able to read it, and nobody but the kernel's user to write it. */
+/** SECURITY: readable by the user that hosts run as, writable only by the kernel's user. */
 async function stripProgram(): Promise<string> {
   const to = await mkdtemp(join(tmpdir(), "narthex-wasm-host-"));
   process.once("exit", () => tryToRemoveOwnTree(to));

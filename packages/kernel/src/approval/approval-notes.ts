@@ -1,6 +1,6 @@
 import type { ApprovalSubject } from "./approval-subject.ts";
 
-/** What a person should know of a call besides the call itself, one line each. */
+/** Returns facts that a user should know about a call besides the call itself, one line each. */
 export function createApprovalNotes(
   { effects }: Pick<ApprovalSubject, "effects">,
   changedFiles: readonly string[],
@@ -8,7 +8,7 @@ export function createApprovalNotes(
   const isOffline = effects.includes("process_spawn") && !effects.some((effect) => effect.startsWith("net_"));
   return [
     ...changedFiles.map((path) => `${JSON.stringify(path)} changed since it was allowed for this session`),
-    // Who allows `curl` should know that it will find nothing.
+    // A user who approves `curl` should know that it will reach no host.
     ...(isOffline ? ["it runs without network"] : []),
   ];
 }

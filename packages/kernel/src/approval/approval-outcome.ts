@@ -1,23 +1,26 @@
 import type { EntryDraft } from "../ledger/record-draft.ts";
 import type { ApprovalTerm } from "./approval.ts";
 
-/** How a question ended, or that it has not for a caller who is told to come back. */
+/** The outcome of an approval request; `pending` if the caller has to repeat the call to learn the decision. */
 export interface ApprovalOutcome {
   readonly approvalId: string;
   readonly status: "approved" | "denied" | "timed_out" | "withdrawn" | "pending";
   readonly door: string;
   readonly approver: string;
   readonly reason?: string | undefined;
-  /** Of a yes. */
+  /** Set when approved. */
   readonly term?: ApprovalTerm | undefined;
-  /** The answer for longer that was given. */
+  /** Id of the standing approval that was granted or used. */
   readonly standingId?: string | undefined;
 }
 
-/** The door of what no person did. */
+/** The door recorded for outcomes that no user decided. */
 export const KERNEL_DOOR = "kernel";
 
-/** With `allows` where the answer is given, without where a call rests on it. */
+/**
+ * Creates the entry of an outcome. `allows` is set where the decision is recorded, and empty where a call uses an
+ * existing approval.
+ */
 export function resolvedEntry(outcome: ApprovalOutcome, allows = ""): EntryDraft {
   const { approvalId, status, door, approver, term = "", standingId = "" } = outcome;
   return {

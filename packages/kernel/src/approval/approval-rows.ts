@@ -4,14 +4,17 @@ import { type CoveredScope, scopeFromJson, scopeToJson } from "./approval-scope.
 import type { StandingApproval } from "./approval.ts";
 import { type ApprovedFile, filesFromJson, filesToJson } from "./approved-files.ts";
 
-/** A question that nobody has answered. A kernel that finds one at its start withdraws it. */
+/** An approval request without a decision. A kernel that finds one when it starts withdraws it. */
 export interface PendingApprovalRow {
   readonly state: "open";
   readonly approvalId: string;
   readonly sessionId: string;
 }
 
-/** A yes that no call has used. The row goes with the intent of the call that does. */
+/**
+ * A one-time approval that no call has used. The row is deleted in the same write as the intent of the call that uses
+ * it.
+ */
 export interface OneTimeApprovalRow {
   readonly state: "yes";
   readonly approvalId: string;
@@ -23,14 +26,14 @@ export interface OneTimeApprovalRow {
   readonly expiresAtMs: number;
 }
 
-/** An answer for longer. */
+/** A standing approval: for a session, or as a rule. */
 export interface StandingApprovalRow {
   readonly state: "standing";
   readonly standing: StandingApproval;
-  /** Of an answer for a session: what it is bound to, and what it covers. */
+  /** For a session approval: what it is bound to, and the scope that it covers. */
   readonly bindingKey: string;
   readonly coveredScope: CoveredScope | undefined;
-  /** The files that the answer is bound to. */
+  /** The files that the approval is bound to. */
   readonly files: readonly ApprovedFile[];
 }
 
@@ -138,7 +141,7 @@ function damaged(): KernelError {
   return new KernelError("INTERNAL", "an approval's row is damaged");
 }
 
-/** Who gave an answer, and to which question. */
+/** Returns who gave an approval, and the request that it answered. */
 export function toApprovalSource({ approvalId, door, approver }: OneTimeApprovalRow | StandingApproval) {
   return { approvalId, door, approver };
 }

@@ -1,52 +1,55 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, KernelError, toHex } from "@narthex/contracts";
 
 /**
- * What a person says yes to besides the very call: calls of the same tool that are alike in what is named here, and may
- * differ in the rest. A tool says what that is; without a word from it, nothing but the same input is alike.
+ * What an approval for longer than one call covers: calls of the same tool that are equal in the fields named here and
+ * may differ in everything else. The tool chooses the scope; without one, only the same input is covered.
  */
 export type ApprovalScope = CommandScope | PathScope | HostScope;
 
 /**
  * One program with its literal arguments.
  *
- * SECURITY: a tool gives one only for a command that is nothing else: no interpreter, no wrapper, no redirection, no
- * variables, nothing that is expanded. Otherwise the words would not say what is run.
+ * SECURITY: a tool gives this scope only for a plain command: no interpreter, no wrapper, no redirection, no variables,
+ * nothing that is expanded. Otherwise the words would not say what is run.
  */
 export interface CommandScope {
   readonly kind: "command";
   readonly words: readonly string[];
-  /** The same as policy sees it. */
+  /** The same command as policy sees it. */
   readonly line: string;
-  /** Where it runs; empty for where commands run by default. */
+  /** The directory in which it runs; empty for the default. */
   readonly directory: string;
   readonly network: boolean;
 }
 
-/** These paths, whatever is written there. Relative to the workspace. */
+/** These paths, with any content. Relative to the workspace. */
 export interface PathScope {
   readonly kind: "path";
   readonly paths: readonly string[];
 }
 
-/** One host, whatever is asked of it. */
+/** One host, with any request. */
 export interface HostScope {
   readonly kind: "host";
   readonly host: string;
   readonly port: number;
-  /** More than GET and HEAD. */
+  /** Whether methods other than GET and HEAD are covered. */
   readonly sends: boolean;
 }
 
-/** What an answer for the session covers, as it is kept. */
+/** The stored scope of a session approval. */
 export type CoveredScope =
   | Omit<CommandScope, "line">
-  /** Only the beginning of a command: a person chose so. */
+  /** Only the first words of a command, as the user chose. */
   | (Omit<CommandScope, "line" | "kind"> & { readonly kind: "command_prefix" })
   | PathScope
   | HostScope
   | { readonly kind: "input"; readonly digest: string };
 
-/** What is kept of a yes for the session. Throws INVALID_INPUT if it cannot be shortened as asked. */
+/**
+ * Converts a scope to the one stored with a session approval. Throws INVALID_INPUT if it cannot be shortened to `words`
+ * words.
+ */
 export function toCoveredScope(
   scope: ApprovalScope | undefined,
   inputDigest: Uint8Array,
@@ -64,7 +67,7 @@ function shorten(scope: ApprovalScope | undefined, words: number): CoveredScope 
     throw unfit("words", "this call has no words to shorten: only a plain command of one program has");
   }
   const most = scope.words.length;
-  // A program alone would cover whatever it can be told to do.
+  // A program name alone would cover everything that the program can be told to do.
   const least = Math.min(2, most);
   if (!Number.isSafeInteger(words) || words < least || words > most) {
     throw unfit("words", `this command has ${most} words: take ${least} to ${most} of them`);
@@ -74,7 +77,7 @@ function shorten(scope: ApprovalScope | undefined, words: number): CoveredScope 
   return { kind: "command_prefix", words: scope.words.slice(0, words), directory, network };
 }
 
-/** Whether a call is one of those that a yes covers. */
+/** Whether a stored scope covers a call. */
 export function coversScope(kept: CoveredScope, scope: ApprovalScope | undefined, inputDigest: Uint8Array): boolean {
   if (kept.kind === "input") return kept.digest === toHex(inputDigest);
   if (scope === undefined) return false;
@@ -84,7 +87,10 @@ export function coversScope(kept: CoveredScope, scope: ApprovalScope | undefined
   return isSamePlace && kept.words.every((word, at) => word === scope.words[at]);
 }
 
-/** For people. The words are an agent's: whoever shows them makes them visible first. */
+/**
+ * Describes a scope for users. It quotes text from the agent: callers make invisible characters visible before they
+ * show it.
+ */
 export function describeScope(kept: CoveredScope): string {
   switch (kept.kind) {
     case "input":
@@ -114,7 +120,7 @@ export function scopeToJson(kept: CoveredScope): JsonObject {
   return { ...kept };
 }
 
-/** Rows are written by this module only; a damaged one is a fault, not a guess. */
+/** Parses a stored scope. Only this module writes these rows, so a damaged one is an internal error. */
 export function scopeFromJson(value: JsonValue | undefined): CoveredScope {
   const row = isJsonObject(value) ? value : {};
   const { kind, digest, host, port, sends, directory, network } = row;

@@ -4,23 +4,23 @@ import type { ApprovalKind } from "./approval.ts";
 import type { ApprovalScope } from "./approval-scope.ts";
 import { type ApprovedFile, filesKey } from "./approved-files.ts";
 
-/** What an approval is bound to, and what else a person is shown. */
+/** The fields that an approval is bound to, and others that are shown to users. */
 export interface ApprovalSubject {
   readonly kind: ApprovalKind;
   readonly sessionId: string;
-  /** The session that it was split off in the end; itself, if off none. */
+  /** The session at the root of the delegation chain; the session itself if it has no parent. */
   readonly rootSessionId: string;
   readonly requestId: string;
   readonly tenant: string;
   readonly agent: string;
   readonly user: string;
   readonly workspace: string;
-  /** The session's own, in the workspace. */
+  /** The session's own directory in the workspace. */
   readonly directory: string;
   readonly tool: string;
-  /** What policy was asked about. */
+  /** The action of the policy request. */
   readonly action: string;
-  /** Code of Narthex itself, which changes only with Narthex. */
+  /** The tool is part of Narthex, and changes only with Narthex. */
   readonly isBuiltin: boolean;
   readonly definitionHash: Uint8Array;
   readonly input: JsonValue;
@@ -29,32 +29,35 @@ export interface ApprovalSubject {
   readonly policyHash: Uint8Array;
   readonly ruleIds: readonly string[];
   readonly messages: readonly string[];
-  /** The `@approve("always")` rules among them that ask: no answer for the session covers such a call. */
+  /** The `@approve("always")` rules among `ruleIds`: a session approval never covers such a call. */
   readonly always: readonly string[];
   readonly tier: SafetyTier;
   readonly effects: readonly Effect[];
   readonly labels: readonly string[];
-  /** What is alike enough to be covered by an answer for the session; undefined for this very input only. */
+  /** The scope that a session approval would cover; undefined for exactly this input. */
   readonly scope: ApprovalScope | undefined;
-  /** Files of the workspace that the call would run, as they are now. */
+  /** Files of the workspace that the call would run, in their current state. */
   readonly files: readonly ApprovedFile[];
 }
 
 /**
- * SECURITY: every field that an approval is bound to is in here; a change in any of them finds no approval. The policy
- * stands here as what it answered: one that was changed and answers the same leaves an approval good.
+ * Returns a key of everything that an approval is bound to.
+ *
+ * SECURITY: every field that an approval is bound to is part of the key; after a change in any of them the approval no
+ * longer matches. The policy is represented by its decision: an approval stays valid if the policy changes and decides
+ * the same.
  */
 export function toBindingKey(subject: ApprovalSubject): string {
   const files = subject.files.length === 0 ? "" : ` ${filesKey(subject.files)}`;
   return `${toHex(subject.inputDigest)} ${toSessionBindingKey(subject)}${files}`;
 }
 
-/** The input's digest in such a key, as hex. */
+/** Returns the input digest in such a key, as hex. */
 export function inputDigestOfKey(key: string): string {
   return key.slice(0, key.indexOf(" "));
 }
 
-/** The same without the input: what an answer for the session is bound to. */
+/** Returns a key of what a session approval is bound to: the same without the input. */
 export function toSessionBindingKey({ sessionId, tool, kind, definitionHash, ruleIds }: ApprovalSubject): string {
   return JSON.stringify([sessionId, tool, kind, toHex(definitionHash), ...ruleIds]);
 }

@@ -1,6 +1,6 @@
 import type { StateChange } from "../ports.ts";
 
-/** What is written down before anyone is asked. */
+/** What is recorded before a user is asked. */
 export interface RequestedApproval {
   readonly approvalId: string;
   readonly expiresAtMs: number;
@@ -8,10 +8,10 @@ export interface RequestedApproval {
 }
 
 export interface ApprovalWait {
-  /** Aborts when nobody waits for the call any more. */
+  /** Aborts when no caller waits for the call any more. */
   readonly signal: AbortSignal | undefined;
-  /** At most so long, and never longer than the kernel keeps a caller waiting. */
+  /** Maximum time to wait; the kernel's own limit applies as well. */
   readonly waitMs: number;
-  /** Makes the question durable, before it is asked. */
+  /** Makes the request durable, before a user is asked. */
   requested(approval: RequestedApproval): Promise<void>;
 }

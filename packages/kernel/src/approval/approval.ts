@@ -1,14 +1,14 @@
 import type { JsonValue } from "@narthex/contracts";
 import type { Effect, SafetyTier } from "../tool/tool.ts";
 
-/** Who may answer: any person, or one at the console and nobody else. */
+/** Who may decide: any user, or only a user at the console. */
 export type ApprovalKind = "human" | "console";
 
-/** The exact call a person is asked about. */
+/** The exact call that a user is asked to approve. */
 export interface ApprovalRequest {
   readonly approvalId: string;
   readonly sessionId: string;
-  /** Of the call that asked first. */
+  /** The request id of the call that first asked for this approval. */
   readonly requestId: string;
   readonly tenant: string;
   readonly user: string;
@@ -18,91 +18,96 @@ export interface ApprovalRequest {
   readonly tool: string;
   /** Lower-case hex, as are the other digests. */
   readonly definitionHash: string;
-  /** Whole: never cut. */
+  /** The whole input: never cut. */
   readonly input: JsonValue;
   readonly inputDigest: string;
   readonly policyHash: string;
   readonly ruleIds: readonly string[];
-  /** What the rules that ask say about it. */
+  /** Messages of the rules that ask. */
   readonly messages: readonly string[];
-  /** What a person should know besides: that a file which was allowed for the session has changed. */
+  /** Other facts a user should know, such as a changed file that was approved for the session. */
   readonly notes: readonly string[];
-  /** Rules that ask for every such call: an answer for the session is not offered, and an answer as a rule lifts them. */
+  /**
+   * Rules that ask for every such call: a session approval is not offered, and an approval as a rule overrides them.
+   */
   readonly always: readonly string[];
-  /** `console` means that no other door may answer. */
+  /** `console` means that no other door may decide. */
   readonly kind: ApprovalKind;
   readonly safetyTier: SafetyTier;
   readonly effects: readonly Effect[];
   readonly labels: readonly string[];
   readonly requestedAtMs: number;
   readonly expiresAtMs: number;
-  /** What an answer for the session would allow, for people; empty where such an answer is not offered. */
+  /** What a session approval would allow, described for users; empty where none is offered. */
   readonly sessionScope: string;
-  /** The rule that an answer as a rule would write; empty where none can be written. */
+  /** The rule that an approval as a rule would write; empty where none can be written. */
   readonly ruleText: string;
 }
 
-/** A question as lists show it. */
+/** An approval request as lists show it. */
 export interface ListedApprovalRequest extends ApprovalRequest {
-  /** Whether a caller waits for the answer now. If not, an answer is kept for the same call, until the question expires. */
+  /**
+   * Whether a caller waits for the decision now. If not, a decision is kept for a repeat of the same call, until the
+   * request expires.
+   */
   readonly isAwaited: boolean;
 }
 
-/** How long a yes is good for: this call, what is like it in this session, or what the rule says. */
+/** How long an approval lasts: for this call, for similar calls of this session, or as the rule says. */
 export type ApprovalTerm = "once" | "session" | "rule";
 
-/** What a callback answers. */
+/** The decision returned by a callback. */
 export interface ApprovalDecision {
   readonly approved: boolean;
-  /** Who answered; shown in the ledger. */
+  /** The user who decided; shown in the ledger. */
   readonly approver: string;
-  /** Told to the agent with a no. */
+  /** Shown to the agent with a denial. */
   readonly reason?: string;
-  /** Of a yes; `once` by default. */
+  /** Used when approved; `once` by default. */
   readonly term?: ApprovalTerm;
-  /** With `session`, for commands: only their first so many words count. */
+  /** With `session`, for commands: the number of leading words that a later command must have in common. */
   readonly words?: number;
 }
 
-/** An answer to a question, by its id, from any door. */
+/** A decision on a request, by its id, from any door. */
 export interface ApprovalResolution {
   readonly approvalId: string;
   readonly answer: ApprovalTerm | "deny";
   readonly words?: number | undefined;
   readonly approver: string;
   readonly reason?: string | undefined;
-  /** `console` and `cli` may answer every question, others only those that do not demand the console. */
+  /** `console` and `cli` may decide every request, other doors only those that do not demand the console. */
   readonly door: string;
 }
 
-/** A client answered a question by itself: no person's answer, and the question stays open. */
+/** A client's own response to a request, without a user: it decides nothing, and the request stays open. */
 export interface ApprovalDecline {
   readonly approvalId: string;
   readonly door: string;
-  /** As it calls itself. */
+  /** The client's name, as the client gives it. */
   readonly client: string;
-  /** What it said: `no_answer` is a form that was sent off without one. */
+  /** The client's response; `no_answer` is a form that was submitted without a choice. */
   readonly action: "decline" | "cancel" | "no_answer";
 }
 
 export interface ResolvedApproval {
   readonly answer: ApprovalResolution["answer"];
-  /** Whether a caller waited for it. If not, a call that was approved runs when the same call is made again. */
+  /** Whether a caller waited for the decision. If not, an approved call runs when the same call is made again. */
   readonly isAwaited: boolean;
-  /** Of an answer for longer. */
+  /** The standing approval, if one was granted. */
   readonly standing: StandingApproval | undefined;
 }
 
-/** An answer that was given for longer than one call, until it is revoked or its session ends. */
+/** An approval for longer than one call: valid until it is revoked or its session ends. */
 export interface StandingApproval {
   readonly standingId: string;
   readonly scope: "session" | "rule";
   /** Empty for a rule. */
   readonly sessionId: string;
   readonly tool: string;
-  /** What it allows, for people. */
+  /** What it allows, described for users. */
   readonly allows: string;
-  /** The question it answered. */
+  /** The approval request in which it was granted. */
   readonly approvalId: string;
   readonly door: string;
   readonly approver: string;
@@ -111,7 +116,7 @@ export interface StandingApproval {
 
 export interface ApprovalRevocation {
   readonly standingId: string;
-  /** Who takes it back. */
+  /** The user who revokes it. */
   readonly by: string;
 }
 

@@ -12,41 +12,47 @@ import type { ApprovalOutcome } from "./approval-outcome.ts";
 import type { ApprovalSubject } from "./approval-subject.ts";
 import type { ApprovalWait } from "./approval-wait.ts";
 
-/** The desk at which people are asked: every door answers here, and the first answer counts. */
+/** Approval requests and decisions of a kernel. Users may decide at any door, and the first decision counts. */
 export interface Approvals {
-  /** Whether anyone may ever answer such a question. */
+  /** Whether a request of this kind can be decided at all. */
   isAvailable(kind: ApprovalKind): boolean;
-  /** Says that people can reach the desk from outside this process; gives the closing of that door. */
+  /** Declares that users can decide from outside this process; returns a function that closes that door. */
   openDoor(): () => void;
 
-  /** Returns an approval that was granted before: while no caller waited, or for the session. */
+  /** Claims an approval that was granted before: while no caller waited, or for the session. */
   claimApproval(subject: ApprovalSubject): ApprovalOutcome | undefined;
   /** Resolves when a rule that a user gave for such a call is in force; undefined if none is pending. */
   findPendingRule(subject: ApprovalSubject): Promise<void> | undefined;
   /**
-   * A caller who was told `pending` and repeats the same call joins the request that is already open. Undefined
-   * if no user can be asked: no door is open for it, or too many requests are.
+   * Asks for a decision. A caller that was told `pending` and repeats the same call joins the request that is already
+   * open. Undefined if no user can be asked: no door is open for it, or too many requests are open.
    */
   ask(subject: ApprovalSubject, wait: ApprovalWait): Promise<ApprovalOutcome | undefined>;
-  /** Proves, when the call is about to run, that its yes is a yes to exactly this. */
+  /** Verifies, when the call is about to run, that its approval is for exactly this subject. */
   consume(approvalId: string, subject: ApprovalSubject): boolean;
-  /** Uses a yes up: the row goes with the record that starts the call. */
+  /** Uses up an approval; the returned change removes its row in the same write as the record that starts the call. */
   removeConsumed(approvalId: string): StateChange;
-  /** A call that had a yes has ended. One it proved and did not use is good for the same call again; else it is void. */
+  /**
+   * Releases the approval of a call that has ended. An approval that was verified and not used is available again for
+   * the same call; any other is void.
+   */
   release(approvalId: string): Promise<void>;
 
   list(): ApprovalList;
   watch(signal: AbortSignal): AsyncIterable<ApprovalList>;
   resolve(resolution: ApprovalResolution): Promise<ResolvedApproval>;
-  /** Records that a client answered by itself, and tells people of it. */
+  /** Records that a client responded without a user, and shows this to users. */
   decline(decline: ApprovalDecline): Promise<void>;
   revoke(revocation: ApprovalRevocation): Promise<StandingApproval>;
 
-  /** After a start: takes up what was answered, and withdraws what was not. */
+  /** Restores granted approvals after a start, and withdraws requests without a decision. */
   recover(store: Pick<Store, "listState">): Promise<void>;
-  /** Withdraws what a session asked, forgets what was said for it, and gives the rows that go with its end. */
+  /** Withdraws a session's requests, forgets its approvals, and returns the rows to remove when it ends. */
   endSession(sessionId: string): Promise<StateChange[]>;
-  /** Removes approvals of these inputs, given as hex, one-time and standing; returns the removed rows. */
+  /**
+   * Revokes standing approvals and removes one-time approvals of these inputs, given as hex; returns the changes that
+   * delete the rows of the one-time ones.
+   */
   forgetInputs(inputDigests: ReadonlySet<string>, by: string): Promise<StateChange[]>;
   close(): Promise<void>;
 }

@@ -42,19 +42,19 @@ export interface ApprovalOptions {
   readonly random: Random;
   nowMs(): number;
   append(draft: RecordDraft): Promise<AppendedRecord>;
-  /** How long a question stays open, and how long its answer is good for: both from when it was asked. */
+  /** How long a request stays open and its approval stays valid, both counted from the request. */
   readonly expiryMs: number;
-  /** How long a caller is kept waiting before it is told to come back. */
+  /** Maximum time a caller waits before it gets `pending`. */
   readonly waitMs: number;
 }
 
-/** The web page, and the command line of whoever owns the home. */
+/** The web page, and the command line of the user who owns the home. */
 const CONSOLE_DOORS: ReadonlySet<string> = new Set(["console", "cli"]);
 const MAX_ROWS = 100_000;
 
 export function createApprovals(options: ApprovalOptions): Approvals {
   const { approver, rules, nowMs } = options;
-  /** In the order in which they were asked. */
+  /** In the order in which they were requested. */
   const open = new Map<string, PendingApproval>();
   const ended = createEndedApprovals();
   const standing = createStandingApprovals();
@@ -66,7 +66,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   );
   let doors = 0;
 
-  /** SECURITY: a rule that demands the console is not satisfied by whoever happens to be asked. */
+  /** SECURITY: an embedder's callback cannot satisfy a rule that demands the console. */
   function isAvailable(kind: ApprovalKind): boolean {
     return doors > 0 || (kind === "human" && approver !== undefined);
   }
@@ -85,7 +85,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     const times = { requestedAtMs, expiresAtMs: requestedAtMs + options.expiryMs };
     const notes = createApprovalNotes(subject, standing.findChangedFiles(subject));
     const question = createPendingApproval(approvalId, subject, times, { canWriteRules: rules !== undefined, notes });
-    // It has its place from now on, but nobody can answer what is not durable.
+    // The request counts from now on, but cannot be decided before it is durable.
     question.isDecided = true;
     open.set(approvalId, question);
     try {
@@ -109,7 +109,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     if (approver === undefined || question.request.kind === "console") return;
     void askApprover(question.request, approver, question.withdrawal.signal)
       .then((resolution) => (resolution === undefined || question.isDecided ? undefined : resolve(resolution)))
-      // Whoever waits for the question is told if the store has failed; an answer that does not fit is none.
+      // A failing store rejects the outcome for the waiting caller; an invalid decision counts as a denial.
       .catch(() => end(question, "denied").catch(() => undefined));
   }
 
@@ -124,13 +124,13 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     question.isAwaited = false;
     changes.notify();
     if (outcome.status === "withdrawn") await end(question, "withdrawn");
-    // A yes that came at the same moment is for whoever comes back.
+    // An approval that came at the same moment stays available for a repeat of the call.
     if (outcome.status === "pending" || outcome.status === "withdrawn") oneTimeApprovals.unclaim(approvalId);
     else open.delete(approvalId);
     return outcome;
   }
 
-  /** Ends a question that no person answered, unless somebody just did. */
+  /** Ends a request that no user decided; does nothing if a user just did. */
   async function end(question: PendingApproval, answer: "timed_out" | "withdrawn" | "denied"): Promise<void> {
     if (question.isDecided) return;
     question.isDecided = true;
@@ -143,7 +143,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     });
   }
 
-  /** INVARIANT: nobody is told of an answer before it is durable. */
+  /** INVARIANT: no caller learns of a decision before it is durable. */
   async function conclude(
     question: PendingApproval,
     outcome: ApprovalOutcome,
@@ -182,7 +182,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     if (yes !== undefined) oneTimeApprovals.add(yes, { isTaken: question.isAwaited });
     if (row !== undefined) standing.add(row);
     ended.note(outcome);
-    // A no waits for whoever comes back to hear it, as long as the question would have.
+    // A denial is kept until the request would have expired, for a caller that repeats the call.
     if (status === "denied" && !question.isAwaited) {
       question.isDenied = true;
       question.expiry = setTimeout(() => open.delete(approvalId), Math.max(0, expiresAtMs - nowMs())).unref();
@@ -191,7 +191,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     changes.notify();
   }
 
-  /** A yes that will not be used. */
+  /** Records the end of an approval that will not be used. */
   async function closeUnused(
     { approvalId, sessionId }: OneTimeApprovalRow,
     answer: "timed_out" | "withdrawn",
@@ -212,7 +212,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   async function resolve(resolution: ApprovalResolution): Promise<ResolvedApproval> {
     const { approvalId, answer, door } = resolution;
     const question = requirePending(approvalId);
-    // SECURITY: a question for the console stays open for the console when another door tries to answer it.
+    // SECURITY: when another door tries to decide a request for the console, the request stays open.
     if (question.request.kind === "console" && !CONSOLE_DOORS.has(door)) {
       throw new KernelError("APPROVAL_UNAVAILABLE", "this question is answered at the console only");
     }
@@ -242,7 +242,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     return { answer, isAwaited, standing: row?.standing };
   }
 
-  /** The answer is in the ledger before there is a rule: a rule nobody answers for must not exist. */
+  /** Writes a rule, once the approval is in the ledger: no rule may exist without a recorded approval. */
   async function writeRule({ request }: PendingApproval, { standing: given }: StandingApprovalRow): Promise<void> {
     try {
       await rules?.addRule(toRuleId(request.approvalId), request.ruleText);
@@ -259,7 +259,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   }
 
   async function revoke({ standingId, by }: ApprovalRevocation): Promise<StandingApproval> {
-    // It covers nothing from now on, whatever becomes of the record.
+    // It covers nothing from now on, even if the revocation cannot be recorded.
     const row = standing.remove(standingId);
     if (row === undefined) {
       throw new KernelError("APPROVAL_NOT_FOUND", `no answer for longer has the id \`${standingId.slice(0, 80)}\``);
@@ -362,11 +362,11 @@ export function createApprovals(options: ApprovalOptions): Approvals {
         const row = readRow(stored);
         if (row.state === "standing") {
           if (await isInForce(row.standing)) standing.add(row);
-          // A crash came before the rule was written, or somebody deleted it.
+          // The kernel crashed before the rule was written, or the rule was deleted.
           else await noteRevoked(row.standing, KERNEL_DOOR, []);
         } else if (row.state === "yes" && nowMs() < row.expiresAtMs) oneTimeApprovals.add(row, { isTaken: false });
         else {
-          // SECURITY: nothing runs on an answer to a question that this kernel did not ask.
+          // SECURITY: no call runs on a decision about a request that this kernel process did not make.
           const { approvalId, sessionId: chain } = row;
           const answer = row.state === "yes" ? "timed_out" : "withdrawn";
           const entry = resolvedEntry({ approvalId, status: answer, door: KERNEL_DOOR, approver: "" });
@@ -377,7 +377,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     async endSession(sessionId) {
       const asked = [...open.values()].filter(({ subject }) => subject.sessionId === sessionId);
       await Promise.all(asked.map((question) => end(question, "withdrawn")));
-      // What somebody is just answering leaves rows of its own.
+      // A decision that is being recorded adds rows of its own; wait, so that they are removed too.
       await Promise.allSettled(
         asked.filter(({ isRecordingDecision }) => isRecordingDecision).map(({ outcome }) => outcome.promise),
       );

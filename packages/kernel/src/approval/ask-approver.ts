@@ -6,8 +6,8 @@ export const MAX_REASON = 500;
 export const MAX_APPROVER = 256;
 
 /**
- * Puts a question to an embedder's callback. Always resolves: one that fails has said no. Undefined if the answer was
- * no longer wanted when it came.
+ * Asks an embedder's callback for a decision. Always resolves: a failing callback counts as a denial. Undefined if the
+ * request was withdrawn before the callback returned.
  */
 export async function askApprover(
   request: ApprovalRequest,
@@ -27,7 +27,7 @@ export async function askApprover(
 
 type CallbackDecision = Pick<ApprovalResolution, "answer" | "approver" | "reason" | "words">;
 
-/** SECURITY: anything but a plain `true` is a no; an embedder's callback may return nonsense. */
+/** SECURITY: anything but a plain `true` is a denial; an embedder's callback may return nonsense. */
 function readDecision(decision: Partial<ApprovalDecision> | undefined, request: ApprovalRequest): CallbackDecision {
   const { approved, term, words }: { approved?: unknown; term?: unknown; words?: unknown } = decision ?? {};
   const said = {
@@ -36,14 +36,14 @@ function readDecision(decision: Partial<ApprovalDecision> | undefined, request: 
   };
   if (approved !== true) return { answer: "deny", ...said };
   if (term === undefined || term === "once") return { answer: "once", ...said };
-  // Where a longer answer is not offered, the yes to this call remains.
+  // Where a longer approval is not offered, the call is approved once.
   if (term === "rule") return { answer: request.ruleText === "" ? "once" : "rule", ...said };
   if (term !== "session") return { answer: "deny", ...said };
   if (request.sessionScope === "") return { answer: "once", ...said };
   return { answer: "session", ...said, words: typeof words === "number" ? words : undefined };
 }
 
-/** Text that goes into the ledger: well formed, and bounded. */
+/** Converts text for the ledger: well formed, and bounded. */
 export function toBoundedText(value: unknown, maxLength: number): string | undefined {
   return typeof value === "string" && value !== "" ? value.slice(0, maxLength).toWellFormed() : undefined;
 }

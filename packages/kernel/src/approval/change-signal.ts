@@ -1,9 +1,9 @@
-/** Wakes everyone who waits for a change. */
+/** Wakes all waiters after a change. */
 export interface ChangeSignal {
   notify(): void;
   /** The number of changes so far. */
   readonly count: number;
-  /** Resolves when there were more than `count` changes, or the signal aborts. */
+  /** Resolves once there have been more than `count` changes, or the signal aborts. */
   waitForMore(count: number, signal: AbortSignal): Promise<void>;
 }
 

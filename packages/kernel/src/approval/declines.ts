@@ -3,10 +3,10 @@ import type { ApprovalDecline } from "./approval.ts";
 import { toBoundedText, MAX_APPROVER } from "./ask-approver.ts";
 import type { PendingApproval } from "./pending-approval.ts";
 
-/** Of one question: a client says its name, and can say many. */
+/** Maximum number of clients remembered for one request: a client chooses its name, and can send many. */
 const MAX_NOTED = 4;
 
-/** The entry of a client's own answer. People are told of the last answer of each of the last few clients. */
+/** Creates the entry of a client's own response. Users see the last response of each of the last few clients. */
 export function createDeclineEntry({ declines }: PendingApproval, decline: ApprovalDecline, nowMs: number): EntryDraft {
   const { approvalId, door, action } = decline;
   const client = toBoundedText(decline.client, MAX_APPROVER) ?? "";

@@ -1,9 +1,9 @@
 import type { ApprovalOutcome } from "./approval-outcome.ts";
 
-/** How many are remembered. */
+/** Maximum number of remembered outcomes. */
 const MAX_ENDED = 1000;
 
-/** What became of questions that are no longer open, for whoever answers too late. */
+/** Outcomes of requests that are no longer open, for decisions that come too late. */
 export interface EndedApprovals {
   note(outcome: ApprovalOutcome): void;
   find(approvalId: string): string | undefined;

@@ -1,23 +1,23 @@
 import type { OneTimeApprovalRow } from "./approval-rows.ts";
 import { inputDigestOfKey } from "./approval-subject.ts";
 
-/** Yeses that no call has used, each with whether a call has it in hand. */
+/** One-time approvals that no call has used: available, or claimed by a call. */
 export interface OneTimeApprovals {
   add(row: OneTimeApprovalRow, options: { readonly isTaken: boolean }): void;
-  /** One for this key that no other call has in hand. */
+  /** Claims an available approval with this key. */
   claim(key: string, nowMs: number): OneTimeApprovalRow | undefined;
-  /** Proves that a call that has it in hand may use it now. */
+  /** Verifies that the call that claimed the approval may use it now. */
   consume(approvalId: string, key: string, nowMs: number): boolean;
-  /** A call that had it in hand has ended without using it: true if it may be used by another, and was put back. */
+  /** Makes a consumed approval available again after its call ended without using it; returns whether it did. */
   restore(approvalId: string): boolean;
-  /** A caller who was to have it has left. */
+  /** Releases the claim of a caller that has left. */
   unclaim(approvalId: string): void;
-  /** Takes one out that no call has in hand. */
+  /** Removes an approval unless a call has claimed it. */
   removeAvailable(approvalId: string): OneTimeApprovalRow | undefined;
   remove(approvalId: string): OneTimeApprovalRow | undefined;
-  /** Takes out those of a session, and gives their ids. */
+  /** Removes the approvals of a session; returns their ids. */
   removeSession(sessionId: string): readonly string[];
-  /** The same of those to one of these inputs, as hex. */
+  /** Removes the approvals of these inputs, given as hex; returns their ids. */
   removeInputs(inputDigests: ReadonlySet<string>): readonly string[];
   clear(): void;
 }
@@ -28,7 +28,7 @@ interface Held {
   readonly expiry: NodeJS.Timeout;
 }
 
-/** `onExpired` is told of those that nobody used in time. */
+/** `onExpired` receives each approval that expired unused. */
 export function createOneTimeApprovals(
   nowMs: () => number,
   onExpired: (row: OneTimeApprovalRow) => void,
@@ -57,7 +57,7 @@ export function createOneTimeApprovals(
   return {
     add(row, { isTaken }) {
       const expire = (): void => {
-        // A call that has it in hand is told so when it wants to use it.
+        // A call that has claimed the approval learns of the expiry when it tries to use it.
         if (removeFree(row.approvalId) !== undefined) onExpired(row);
       };
       const expiry = setTimeout(expire, Math.max(0, row.expiresAtMs - nowMs())).unref();

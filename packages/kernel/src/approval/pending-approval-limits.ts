@@ -3,22 +3,22 @@ import type { PendingApproval } from "./pending-approval.ts";
 
 const MAX_OPEN = 1000;
 /**
- * SECURITY: one agent that asks and asks must not use up what people of other sessions can be asked. It can split off as
- * many sessions as it likes, so they count together.
+ * SECURITY: an agent that keeps asking must not use up the requests available to other sessions. It can create any
+ * number of child sessions, so all sessions with the same root count together.
  */
 const MAX_OPEN_PER_SESSION = 32;
-/** SECURITY: what is shown is held whole until it is answered. */
+/** SECURITY: the whole input is held in memory until a decision. */
 const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 const MAX_OPEN_BYTES_PER_SESSION = 16 * 1024 * 1024;
 
-/** Whether one more question would be too many, or too much to hold. */
+/** Whether one more request would exceed the maximum number or the memory limit. */
 export function exceedsPendingLimits(
   pending: Iterable<PendingApproval>,
   { rootSessionId, inputBytes }: ApprovalSubject,
 ): boolean {
   let [count, countOfSession, bytes, bytesOfSession] = [1, 1, inputBytes, inputBytes];
   for (const { subject, isDenied } of pending) {
-    // A no that nobody came for yet is kept, but is no question any more.
+    // A denial that no caller has fetched yet is kept, but is no longer a request.
     const weight = isDenied ? 0 : 1;
     count += weight;
     bytes += subject.inputBytes;

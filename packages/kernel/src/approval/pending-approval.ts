@@ -6,27 +6,27 @@ import type { ApprovalOutcome } from "./approval-outcome.ts";
 import { canBind, describeFiles } from "./approved-files.ts";
 import { createRuleText } from "./rule-text.ts";
 
-/** A question that is out. */
+/** An open approval request. */
 export interface PendingApproval {
   readonly request: ApprovalRequest;
   readonly subject: ApprovalSubject;
   readonly key: string;
-  /** Aborted when an answer is no longer wanted. */
+  /** Aborted when a decision is no longer wanted. */
   readonly withdrawal: AbortController;
-  /** Resolves once the answer is durable. */
+  /** Resolves once the decision is durable. */
   readonly outcome: PromiseWithResolvers<ApprovalOutcome>;
   expiry: NodeJS.Timeout | undefined;
-  /** One caller at a time waits for a question: one yes is one call. */
+  /** Whether a caller waits for the decision. At most one does: one approval allows one call. */
   isAwaited: boolean;
-  /** INVARIANT: set by whoever answers first, without waiting for anything before; nobody answers after that. */
+  /** INVARIANT: set synchronously by the first decision; no later decision is accepted. */
   isDecided: boolean;
-  /** There is an answer, and it is being made durable. */
+  /** The decision is being made durable. */
   isRecordingDecision: boolean;
-  /** The answer was no, and is kept for whoever asked. */
+  /** The request was denied, and the denial is kept for the caller. */
   isDenied: boolean;
-  /** The clients that answered by themselves, the latest last, each in a line for people. */
+  /** The responses of clients without a user, by client, the latest last: one line each, for users. */
   readonly declines: Map<string, string>;
-  /** Nobody answered it in time, or nobody wants to know: it is not joined any more. */
+  /** The request expired or was withdrawn: a repeated call no longer joins it. */
   isClosed: boolean;
 }
 
@@ -42,7 +42,7 @@ export function createPendingApproval(
   options: { readonly canWriteRules: boolean; readonly notes: readonly string[] },
 ): PendingApproval {
   const answered = Promise.withResolvers<ApprovalOutcome>();
-  // Nobody may be waiting when the store fails.
+  // The store may fail while no caller waits; without this the rejection would be unhandled.
   answered.promise.catch(() => undefined);
   return {
     request: {
@@ -85,8 +85,8 @@ function toApprovalRequest(
     workspace: subject.workspace,
     tool: subject.tool,
     definitionHash: toHex(subject.definitionHash),
-    // SECURITY: a copy. Whoever shows it may change what they were given, and what runs is what was asked for.
-    // Tested by "by whoever asks the person, are not what runs".
+    // SECURITY: a copy. An approver may change the object it is given, and the call must run with the requested input.
+    // Tested by test/attacks/changed-arguments.test.ts.
     input: structuredClone(subject.input),
     inputDigest: toHex(inputDigest),
     policyHash: toHex(subject.policyHash),
@@ -107,7 +107,7 @@ function describeSessionScope({ scope, inputDigest, files }: ApprovalSubject): s
   return `${describeScope(toCoveredScope(scope, inputDigest))}${describeFiles(files)}`;
 }
 
-/** Why no answer for the session can be given to such a call; undefined if one can. */
+/** Returns why such a call cannot get a session approval; undefined if it can. */
 export function sessionApprovalProblem({ always, files }: ApprovalSubject): string | undefined {
   if (always.length > 0) return `${always.join(", ")} asks for every such call`;
   return canBind(files) ? undefined : "the content of a program that it runs cannot be looked at";

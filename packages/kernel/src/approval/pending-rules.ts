@@ -1,16 +1,16 @@
 import type { ApprovalRequest } from "./approval.ts";
 import { type RuleSubject, createRuleTextWithId, removeRuleId } from "./rule-text.ts";
 
-/** Rules that people gave as an answer, until they are in force. */
+/** Rules that users gave as a decision and that are not yet in force. */
 export interface PendingRules {
-  /** The one that will cover such a call; undefined if there is none. */
+  /** Returns the pending rule that will cover such a call; undefined if none exists. */
   find(subject: RuleSubject): Promise<void> | undefined;
-  /** It is on its way as long as this work takes, whatever comes of it. */
+  /** Treats the rule as pending until this work settles, whether or not it succeeds. */
   track(question: ApprovalRequest, work: () => Promise<void>): Promise<void>;
 }
 
 export function createPendingRules(): PendingRules {
-  /** By their texts without an id. */
+  /** By rule text without an id. */
   const writing = new Map<string, Promise<void>>();
   return {
     find: (subject) => (writing.size === 0 ? undefined : writing.get(createRuleTextWithId("", subject))),

@@ -4,7 +4,7 @@ import { joinOverrides } from "../policy/overrides.ts";
 import { ABSENT, type ApprovedFile } from "./approved-files.ts";
 import type { ApprovalSubject } from "./approval-subject.ts";
 
-/** What a rule is made from. */
+/** The fields from which a rule is made. */
 export type RuleSubject = Pick<
   ApprovalSubject,
   | "agent"
@@ -24,24 +24,25 @@ export function toRuleId(approvalId: string): string {
 }
 
 /**
- * The narrowest rule that would have let the call run without asking: this agent's action in this workspace and directory,
- * carrying no label that the person did not see, with this path or host; where there is none, with exactly this input.
+ * Creates the narrowest rule that would have permitted the call without asking: this agent's action in this workspace
+ * and directory, with no label that the user did not see, and with this path or host; without a path or host, with
+ * exactly this input.
  *
- * SECURITY: every text in it is an agent's. All of it stands in strings, with whatever is not plain escaped, so that no
- * input can end a string and add a rule. Tested by "no input writes a rule of its own".
+ * SECURITY: every text in the rule comes from an agent. All of it is in string literals, in which every character that
+ * is not plain is escaped, so no input can end a string and add a rule. Tested by "no input can inject a rule".
  */
 export function createRuleText(approvalId: string, subject: RuleSubject): string {
   return createRuleTextWithId(toRuleId(approvalId), subject);
 }
 
-/** The same under another id. */
+/** Creates the same rule with another id. */
 export function createRuleTextWithId(ruleId: string, subject: RuleSubject): string {
   const conditions = [
     ...conditionsOf(subject),
     `context.directory == ${toCedarString(subject.directory)}`,
-    // SECURITY: a yes to a call that carried nothing is none to the same call once it could carry a secret out.
+    // SECURITY: approving a call without labels does not approve the same call once it could carry a secret out.
     labelsAllowed(subject),
-    // A tool that is no part of Narthex may become another under its name.
+    // The code behind the name of a tool that is not part of Narthex may change.
     ...(subject.isBuiltin ? [] : [`context.definition_hash == ${toCedarString(toHex(subject.definitionHash))}`]),
   ];
   return [
@@ -58,12 +59,15 @@ export function createRuleTextWithId(ruleId: string, subject: RuleSubject): stri
   ].join("\n");
 }
 
-/** The text of a question's rule as it is without an id: equal for all calls that the same rule covers. */
+/** Returns the text of a request's rule without its id: equal for all calls that the same rule covers. */
 export function removeRuleId({ approvalId, ruleText: given }: { approvalId: string; ruleText: string }): string {
   return given.replace(toRuleId(approvalId), "");
 }
 
-/** A host's answers make their session untrusted: without that, the rule would be good for one call. */
+/**
+ * Creates the condition on labels. A host's response makes the session untrusted, so a rule for a host permits that
+ * label; otherwise it would cover one call only.
+ */
 function labelsAllowed({ labels, scope }: RuleSubject): string {
   const allowed = scope?.kind === "host" ? [...new Set([...labels, UNTRUSTED])].sort() : labels;
   return allowed.length === 0
@@ -84,14 +88,15 @@ function conditionsOf({ scope, inputDigest }: RuleSubject): string[] {
         `context.sends == ${scope.sends}`,
       ];
     case "command":
-      // SECURITY: the same line is another command elsewhere and with another input, so the line alone says too little.
+      // SECURITY: the same line is a different command in another directory or with another input, so the line alone is
+      // not enough.
       return [...exactly, `context.command.lines == [${toCedarString(scope.line)}]`];
     case undefined:
       return exactly;
   }
 }
 
-/** A Cedar string: printable ASCII stands for itself, everything else as `\u{...}`. */
+/** Creates a Cedar string literal: printable ASCII stays as it is, everything else becomes `\u{...}`. */
 function toCedarString(value: string): string {
   const escaped = value.replace(/[^ !#-[\]-~]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
   return `"${escaped}"`;

@@ -6,7 +6,10 @@ import { describeFiles } from "./approved-files.ts";
 import { toSessionBindingKey } from "./approval-subject.ts";
 import { type PendingApproval, sessionApprovalProblem } from "./pending-approval.ts";
 
-/** What an answer leaves; undefined if it is for this call only. Throws INVALID_INPUT for one that cannot be given. */
+/**
+ * Creates the row of a standing approval; undefined for a decision on this call only. Throws INVALID_INPUT for a
+ * decision that cannot be given.
+ */
 export function createStandingRow(
   { request, subject }: PendingApproval,
   { answer, words, door, approver }: ApprovalResolution,
@@ -41,10 +44,12 @@ export function createStandingRow(
   };
 }
 
-/** Characters of an input that lists of given answers show. */
+/** Maximum number of characters of an input shown in lists of standing approvals. */
 const MAX_SHOWN_INPUT = 2000;
 
-/** "exactly this input" says nothing once the question is gone: the input stands beside it. */
+/**
+ * Describes a scope for users. "Exactly this input" says nothing after the request has ended, so the input is added.
+ */
 function describeCoveredScope(kept: CoveredScope, input: JsonValue): string {
   if (kept.kind !== "input") return describeScope(kept);
   const text = canonicalJson(input);
@@ -52,7 +57,10 @@ function describeCoveredScope(kept: CoveredScope, input: JsonValue): string {
   return `${describeScope(kept)}: ${shown}`;
 }
 
-/** The same for the ledger. The digest of an input is not in it: it is with the call, where it can be erased. */
+/**
+ * Describes a scope for the ledger. Leaves out the digest of an input: that is stored with the call, where it can be
+ * erased.
+ */
 export function describeForLedger({ coveredScope, standing }: StandingApprovalRow): string {
   if (coveredScope?.kind === "input") return JSON.stringify({ kind: coveredScope.kind });
   return coveredScope === undefined ? standing.allows : JSON.stringify(scopeToJson(coveredScope));

@@ -6,25 +6,25 @@ import { changedFiles, filesKey } from "./approved-files.ts";
 import { sessionApprovalProblem } from "./pending-approval.ts";
 import { type ApprovalSubject, toSessionBindingKey } from "./approval-subject.ts";
 
-/** SECURITY: what people said in one session stays bounded; a rule is theirs to take back. */
+/** SECURITY: bounds the standing approvals of one session. Rules stay until a user revokes them. */
 const MAX_PER_SESSION = 256;
 const MAX_RULES = 10_000;
 
-/** Answers that were given for longer than one call. */
+/** Approvals that were granted for longer than one call. */
 export interface StandingApprovals {
   list(): readonly StandingApproval[];
-  /** Whether there is room for one more. */
+  /** Whether one more fits within the limits. */
   hasRoomFor(row: StandingApprovalRow): boolean;
   add(row: StandingApprovalRow): void;
-  /** Takes one out: it covers nothing from now on. */
+  /** Removes an approval: it covers nothing from now on. */
   remove(standingId: string): StandingApprovalRow | undefined;
-  /** One that covers this very call. */
+  /** Returns a standing approval that covers this exact call. */
   find(subject: ApprovalSubject): StandingApproval | undefined;
-  /** Files because of which an answer that covered this very call does so no more. */
+  /** Returns the changed files because of which an approval no longer covers this call. */
   findChangedFiles(subject: ApprovalSubject): readonly string[];
-  /** Those for exactly one of these inputs, as hex. */
+  /** Returns the ids of approvals for exactly one of these inputs, given as hex. */
   findIdsByInput(inputDigests: ReadonlySet<string>): readonly string[];
-  /** Forgets what was said for a session, and gives the rows to be removed. */
+  /** Forgets the approvals of a session, and returns the rows to remove. */
   endSession(sessionId: string): StateChange[];
 }
 
@@ -39,10 +39,10 @@ export function createStandingApprovals(): StandingApprovals {
     for (const rows of sessions.values()) yield* rows.values();
   }
 
-  /** Answers for such a call, whatever has become of the files they are bound to. */
+  /** Returns the approvals for such a call, even if the files they are bound to have changed. */
   function covering(subject: ApprovalSubject): StandingApprovalRow[] {
     const rows = ofSession(subject.sessionId);
-    // SECURITY: a rule may have become `@approve("always")` under its old id since the answer was given.
+    // SECURITY: since the approval was granted, a rule may have become `@approve("always")` under the same id.
     if (rows.size === 0 || sessionApprovalProblem(subject) !== undefined) return [];
     const grounds = toSessionBindingKey(subject);
     return [...rows.values()].filter(

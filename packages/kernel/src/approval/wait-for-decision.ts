@@ -1,10 +1,7 @@
 import type { ApprovalOutcome } from "./approval-outcome.ts";
 import type { PendingApproval } from "./pending-approval.ts";
 
-/**
- * The answer to a question, as long as its caller waits: `pending` once it has waited long enough, `withdrawn` if it
- * leaves.
- */
+/** Waits for the decision on a request: `pending` after `waitMs`, `withdrawn` if the caller leaves. */
 export async function waitForDecision(
   approval: PendingApproval,
   { signal, waitMs }: { readonly signal: AbortSignal | undefined; readonly waitMs: number },

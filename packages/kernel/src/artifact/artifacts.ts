@@ -24,20 +24,20 @@ export interface Publication {
   readonly requestId: string;
   readonly publishedAtMs: number;
   readonly labels: readonly string[];
-  /** Throws if the publishing call has ended meanwhile: asked last, right before anything is written. */
+  /** Throws if the publishing call has ended. Called last, right before the write. */
   verifyOpen(): void;
 }
 
 export interface FoundArtifact {
   readonly artifact: Artifact;
-  /** The request that published it. */
+  /** The request that published the artifact. */
   readonly requestId: string;
   readonly labels: readonly string[];
-  /** Gives whoever records it a reference to the content. */
+  /** A content item with which the chain that records it refers to the content. */
   readonly reference: ContentDraft;
 }
 
-/** Content under a name of its own within a tenant, published once and never changed. */
+/** Content published under an id of its tenant, once, and never changed. */
 export interface Artifacts {
   publish(draft: ArtifactDraft, content: FoundContent, publication: Publication): Promise<Artifact>;
   find(tenant: string, artifactId: string): Promise<FoundArtifact | undefined>;
@@ -48,10 +48,10 @@ export function createArtifacts(parts: {
   readonly ledger: Ledger;
   readonly random: Random;
   readonly uses: ContentUses;
-  /** An id as it is stored. */
+  /** Converts an id to its stored form. */
   recordedId(id: string): string;
 }): Artifacts {
-  /** Being published right now: two calls cannot both find an id free. */
+  /** Publications in progress: two concurrent calls must not both find an id free. */
   const publishing = new Map<string, Promise<unknown>>();
 
   async function find(tenant: string, artifactId: string): Promise<FoundArtifact | undefined> {
@@ -146,7 +146,7 @@ function sameOrThrow(existing: Artifact, draft: ArtifactDraft): Artifact {
   );
 }
 
-/** Rows are written by this module only; a damaged one is a fault, not a guess. */
+/** Parses a row. Only this module writes these rows, so a damaged one is an internal error. */
 function readRow(row: Uint8Array, random: Random): FoundArtifact {
   const value = parseJson(row);
   if (isJsonObject(value) && value["content_hash"] === "") {

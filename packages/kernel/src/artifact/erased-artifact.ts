@@ -2,7 +2,7 @@ import { canonicalJsonBytes, isJsonObject, parseJson } from "@narthex/contracts"
 import type { StateChange, Store } from "../ports.ts";
 import { artifactKey } from "./artifacts.ts";
 
-/** The name stays taken; what it names is nowhere any more, and neither is its hash. */
+/** Returns the change that removes the content hash of an erased artifact. The id stays taken. */
 export async function eraseArtifact(tenant: string, artifactId: string, store: Store): Promise<StateChange[]> {
   const key = artifactKey(tenant, artifactId);
   const row = await store.getState("artifacts", key);

@@ -1,33 +1,36 @@
 import { KernelError } from "@narthex/contracts";
 import { BUDGET_DIMENSIONS, type BudgetAmounts, type BudgetDimension, type BudgetLimits } from "./budget.ts";
 
-/** What one lease may spend and has spent. One account is shared by all of its concurrent calls. */
+/**
+ * The budget of one lease: its limits, and what is reserved and spent. All concurrent calls of the lease share one
+ * account.
+ */
 export interface BudgetAccount {
   /**
-   * Sets aside all of `amounts`, and of each dimension in `upTo` as much of it as is left, but at least 1. Either
-   * everything is reserved or nothing.
+   * Reserves all of `amounts`, and in each dimension of `upTo` as much as is left, up to that amount and at least 1.
+   * Either everything is reserved or nothing.
    */
   reserve(amounts: BudgetAmounts, upTo?: BudgetAmounts): Reservation | BudgetShortfall;
-  /** What `reserve` would fall short of; takes nothing. */
+  /** Returns the shortfall that `reserve` would return; reserves nothing. */
   shortfall(amounts: BudgetAmounts, upTo?: BudgetAmounts): BudgetShortfall | undefined;
-  /** Sets aside what an unsettled intent reserved before a restart, even where too little is left. */
+  /** Reserves again what an unsettled intent had reserved before a restart, even if too little is left. */
   restore(amounts: BudgetAmounts): Reservation;
-  /** Ends a reservation: `actual` is spent, the rest is free again. More than was reserved is spent all the same. */
+  /** Ends a reservation: charges `actual` and frees the rest. Amounts beyond the reservation are charged as well. */
   settle(reservation: Reservation, actual: BudgetAmounts): void;
-  /** Of each dimension that has a limit. */
+  /** Amounts left, for each dimension with a limit. */
   remaining(): BudgetAmounts;
-  /** Of each dimension in which anything was. */
+  /** Amounts spent, for each dimension with any. */
   spent(): BudgetAmounts;
   reserved(): BudgetAmounts;
 }
 
-/** Worth something only to the account that made it, and only once. */
+/** A reservation. Only the account that made it accepts it, and only once. */
 export interface Reservation {
-  /** What was set aside; the call runs under it. */
+  /** The reserved amounts, which are the limits of the call. */
   readonly amounts: BudgetAmounts;
 }
 
-/** The first dimension in which too little is left. */
+/** The first dimension with too little left. */
 export interface BudgetShortfall {
   readonly dimension: BudgetDimension;
   readonly asked: number;
@@ -36,7 +39,7 @@ export interface BudgetShortfall {
 
 export interface BudgetAccountOptions {
   readonly limits: BudgetLimits;
-  /** In earlier lives of the account. */
+  /** Amounts spent before this account object was created, such as before a restart. */
   readonly spent: BudgetAmounts;
 }
 
@@ -49,8 +52,8 @@ export function createBudgetAccount(options: BudgetAccountOptions): BudgetAccoun
 }
 
 /**
- * INVARIANT: in every limited dimension spent + reserved stays at or below the limit, whatever the order of calls,
- * except by what tools report beyond their reservation and what `restore` brings back.
+ * INVARIANT: in every limited dimension spent + reserved stays at or below the limit, in any order of calls, except for
+ * amounts that tools report beyond their reservation and amounts reserved by `restore`.
  */
 class Account implements BudgetAccount {
   readonly #limits: readonly number[];
@@ -121,7 +124,7 @@ class Account implements BudgetAccount {
     const amounts: { [D in BudgetDimension]?: number } = {};
     for (let index = 0; index < BUDGET_DIMENSIONS.length; index++) {
       const dimension = dimensionAt(index);
-      // Without a limit the sum of reservations stops where integers stop being exact, so that it returns to zero.
+      // Without a limit, reservations stop at the largest exact integer, so that their sum can return to zero.
       const amount = Math.min(askedOf(dimension, index), Number.MAX_SAFE_INTEGER - at(this.#reserved, index));
       if (amount === 0) continue;
       amounts[dimension] = amount;
@@ -131,7 +134,7 @@ class Account implements BudgetAccount {
   }
 }
 
-/** SECURITY: an object that looks like a reservation is none, and one that was settled is none any more. */
+/** SECURITY: neither an object that only looks like a reservation nor one that was settled already is accepted. */
 class OpenReservation implements Reservation {
   readonly amounts: BudgetAmounts;
   #account: Account | undefined;
@@ -141,7 +144,7 @@ class OpenReservation implements Reservation {
     this.amounts = amounts;
   }
 
-  /** True once for each reservation, and for the account that made it only. */
+  /** Returns true once per reservation, and only for the account that made it. */
   static take(reservation: Reservation, account: Account): boolean {
     if (!(#account in reservation) || reservation.#account !== account) return false;
     reservation.#account = undefined;
@@ -153,7 +156,7 @@ const NOTHING: BudgetAmounts = Object.freeze({});
 
 let lastLimits: readonly number[] | undefined;
 
-/** Most accounts have the same limits, which never change: their list is kept once. */
+/** Most accounts have the same limits, which never change, so they share one list. */
 function limitList(limits: BudgetLimits): readonly number[] {
   const list = BUDGET_DIMENSIONS.map((dimension) => checkedLimit(limits, dimension));
   if (lastLimits === undefined || lastLimits.some((limit, index) => limit !== list[index])) lastLimits = list;
@@ -164,7 +167,7 @@ function checkedLimit(limits: BudgetLimits, dimension: BudgetDimension): number 
   return limits[dimension] === undefined ? Number.POSITIVE_INFINITY : checkedAmount(limits, dimension);
 }
 
-/** SECURITY: one NaN or negative amount would make every later comparison pass; it is a fault, never a number. */
+/** SECURITY: a NaN or negative amount would make every later comparison pass, so it is an error. */
 function checkedAmount(amounts: BudgetAmounts, dimension: BudgetDimension): number {
   const amount = amounts[dimension] ?? 0;
   if (Number.isSafeInteger(amount) && amount >= 0) return amount;
@@ -175,7 +178,7 @@ function checkAmounts(amounts: BudgetAmounts): void {
   for (const dimension of BUDGET_DIMENSIONS) checkedAmount(amounts, dimension);
 }
 
-/** Stops at the highest exact integer, beyond which sums would lose units. */
+/** Adds, up to the largest exact integer, beyond which sums would lose units. */
 function addAmounts(left: number, right: number): number {
   return Math.min(left + right, Number.MAX_SAFE_INTEGER);
 }

@@ -9,8 +9,8 @@ export const BUDGET_DIMENSIONS = [
 ] as const;
 export type BudgetDimension = (typeof BUDGET_DIMENSIONS)[number];
 
-/** Absent is unlimited, zero is zero. Whole numbers from 0 to 2^53 - 1. */
+/** Limits per dimension: whole numbers from 0 to 2^53 - 1. An absent dimension is unlimited; zero allows nothing. */
 export type BudgetLimits = { readonly [D in BudgetDimension]?: number };
 
-/** Amounts of some dimensions; absent is none. */
+/** Amounts per dimension; an absent one counts as zero. */
 export type BudgetAmounts = { readonly [D in BudgetDimension]?: number };

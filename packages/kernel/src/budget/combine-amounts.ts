@@ -1,6 +1,6 @@
 import { BUDGET_DIMENSIONS, type BudgetAmounts, type BudgetDimension, type BudgetLimits } from "./budget.ts";
 
-/** What is left of some amounts once others are taken away; never below nothing. */
+/** Subtracts amounts per dimension, down to zero at least. */
 export function subtractAmounts(from: BudgetAmounts, taken: BudgetAmounts): BudgetAmounts {
   return collectAmounts((dimension) => Math.max(0, (from[dimension] ?? 0) - (taken[dimension] ?? 0)));
 }
@@ -9,7 +9,7 @@ export function addAmounts(first: BudgetAmounts, second: BudgetAmounts): BudgetA
   return collectAmounts((dimension) => (first[dimension] ?? 0) + (second[dimension] ?? 0));
 }
 
-/** Only the dimensions in which there is a limit: elsewhere nothing has to be set aside. */
+/** Returns the amounts in dimensions with a limit: the others need no reservation. */
 export function limitedAmounts(limits: BudgetLimits, amounts: BudgetAmounts): BudgetAmounts {
   return collectAmounts((dimension) => (limits[dimension] === undefined ? 0 : (amounts[dimension] ?? 0)));
 }

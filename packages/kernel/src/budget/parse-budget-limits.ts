@@ -4,13 +4,15 @@ import { BUDGET_DIMENSIONS, type BudgetDimension, type BudgetLimits } from "./bu
 
 const RANGE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
-/** Untrusted JSON to limits; throws LEASE_INVALID with every problem. Zero is zero, absent is unlimited. */
+/**
+ * Parses limits from untrusted JSON; throws LEASE_INVALID with every problem. Zero allows nothing, absent is unlimited.
+ */
 export function parseBudgetLimits(json: JsonValue, field = "budgets"): BudgetLimits {
   const reader = createJsonReader();
   return reader.finish(readBudgetLimits(reader, json, field), "LEASE_INVALID", "the budget");
 }
 
-/** The same as part of a larger document. */
+/** Reads limits that are part of a larger document. */
 export function readBudgetLimits(reader: JsonReader, json: JsonValue, field: string): BudgetLimits | undefined {
   const object = reader.object(json, field, BUDGET_DIMENSIONS);
   if (object === undefined) return undefined;

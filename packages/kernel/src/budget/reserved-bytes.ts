@@ -1,8 +1,8 @@
 import { type BudgetAccount, type BudgetShortfall, isShortfall, type Reservation } from "./budget-account.ts";
 
 /**
- * Bytes of one call or put, reserved as they come, each before it is written or sent: concurrent ones cannot overspend
- * together. One reservation grows, so that a stream of any length costs the same memory.
+ * Reserves the bytes of one call or put as they arrive, each before it is written or sent, so that concurrent ones
+ * cannot overspend together. There is a single, growing reservation, so a stream of any length needs constant memory.
  */
 export class ReservedBytes {
   readonly #account: BudgetAccount;
@@ -15,17 +15,18 @@ export class ReservedBytes {
     this.#dimension = dimension;
   }
 
-  /** How many bytes are reserved. */
+  /** Number of reserved bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Reserves more, or answers what is missing and reserves nothing. */
+  /** Reserves more bytes; on a shortfall, returns it and reserves nothing. */
   add(bytes: number): BudgetShortfall | undefined {
     if (bytes === 0) return undefined;
     const wanted = this.#account.shortfall({ [this.#dimension]: bytes });
     if (wanted !== undefined) return wanted;
-    // INVARIANT: nothing is awaited here, so what was just looked at, and what is given up, is still there to take.
+    // INVARIANT: no `await` between here and the new reservation, so the bytes just checked and those just freed are
+    // still available.
     const total = this.#bytes + bytes;
     if (this.#reservation !== undefined) this.#account.settle(this.#reservation, {});
     const reservation = this.#account.reserve({ [this.#dimension]: total });
@@ -34,7 +35,7 @@ export class ReservedBytes {
     return undefined;
   }
 
-  /** What was really used is spent, the rest is free again. */
+  /** Charges the bytes used and frees the rest. */
   settle(used: number): void {
     const reservation = this.#reservation;
     this.#reservation = undefined;

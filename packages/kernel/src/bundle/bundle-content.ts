@@ -12,19 +12,19 @@ import {
 } from "@narthex/contracts";
 import { SECRET } from "../label/secret-label.ts";
 
-/** A record's content as a bundle has it, and what else the bundle must hold for it. */
+/** A record's content as stored in a bundle, and references to other content that the bundle must hold. */
 export interface BundledContent {
   /** An encoded `RecordContent`, and the items in it. */
   readonly bytes: Uint8Array;
   readonly items: readonly ContentItem[];
-  /** Digests of content that lies elsewhere. */
+  /** Digests of content stored outside the record. */
   readonly externalDigests: readonly Uint8Array[];
 }
 
 const encodeContent = compileEncoder<RecordContent>(RecordContentSchema);
 const NO_BYTES = new Uint8Array(0);
 
-/** Named by what they are, and never anybody's secret. */
+/** Roles whose content never holds a user's secret. */
 const PUBLIC_ROLES: ReadonlySet<ContentRole> = new Set([
   ContentRole.REQUEST,
   ContentRole.PROOF,
@@ -34,8 +34,10 @@ const PUBLIC_ROLES: ReadonlySet<ContentRole> = new Set([
 ]);
 
 /**
- * SECURITY: where anything of a record is labelled `secret`, its content stays behind: what it was asked, read, replaced,
- * printed and answered. Digests stay, so that commitments still open. What comes out of the vault never goes along.
+ * Prepares a record's content for a bundle.
+ *
+ * SECURITY: if any part of a record is labelled `secret`, its content is left out: input, content read or replaced,
+ * output and result. Digests stay, so that commitments can still be verified. Content from the vault is never included.
  */
 export function bundleContent(record: Uint8Array, content: Uint8Array): BundledContent {
   const { entries } = fromBinary(RecordSchema, record);
@@ -67,7 +69,7 @@ function isOmitted({ role, place }: ContentItem, isSecret: boolean): boolean {
   return isSecret || role === ContentRole.STAGED;
 }
 
-/** A decision also needs the rules and the schema that it was made by. */
+/** Returns the digests of content stored elsewhere; for a decision's proof, those of its policy set and schema. */
 function findExternalDigests({ role, place, digest, data }: ContentItem): Uint8Array[] {
   if (place === ContentPlace.FILE || place === ContentPlace.ELSEWHERE) return [digest];
   if (role !== ContentRole.PROOF || place !== ContentPlace.ROW) return [];

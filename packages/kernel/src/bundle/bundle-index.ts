@@ -1,10 +1,10 @@
 import { BUNDLE_INDEX_ENTRY_BYTES, HASH_SIZE, KernelError } from "@narthex/contracts";
 
-/** Some two hundred megabytes: a ledger with more content is exported session by session. */
+/** About 200 MB of memory; a ledger with more content is exported session by session. */
 const MAX_ENTRIES = 1_000_000;
 const FIRST_ENTRIES = 1024;
 
-/** Where content lies in a bundle, by digest. Of content that is there twice, the first place counts. */
+/** Position of content in a bundle, by digest. If the same content occurs twice, the first position counts. */
 export class BundleIndex {
   #entries = new Uint8Array(FIRST_ENTRIES * BUNDLE_INDEX_ENTRY_BYTES);
   #count = 0;
@@ -37,7 +37,7 @@ export class BundleIndex {
     this.#count++;
   }
 
-  /** All entries, ascending by digest. */
+  /** Encodes all entries in ascending order of digest. */
   encode(): Uint8Array {
     const entry = (number: number): Buffer =>
       Buffer.from(this.#entries.buffer, number * BUNDLE_INDEX_ENTRY_BYTES, BUNDLE_INDEX_ENTRY_BYTES);
@@ -49,7 +49,7 @@ export class BundleIndex {
   }
 }
 
-/** As short as a key can be. */
+/** Returns the shortest possible map key of a digest. */
 function keyOf(digest: Uint8Array): string {
   return Buffer.from(digest).toString("latin1");
 }

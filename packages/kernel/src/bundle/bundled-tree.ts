@@ -1,19 +1,19 @@
 import type { LeafRange } from "../merkle/tree-shape.ts";
 
-/** The Merkle log, as far as a bundle needs it. */
+/** The part of the Merkle tree that a bundle needs. */
 export interface BundledTree {
-  /** The newest checkpoint, a signed note. */
+  /** The newest checkpoint, as a signed note. */
   readonly checkpoint: string;
   readonly treeSize: number;
-  /** The announcements of all keys, the first one first, as signed notes. */
+  /** The announcements of all keys, oldest first, as signed notes. */
   readonly keys: readonly string[];
-  /** The root over some leaves of the tree. */
+  /** Computes the root hash of a range of leaves. */
   rangeHash(range: LeafRange): Promise<Uint8Array>;
 }
 
 /**
- * The ranges of a tree that hold none of some leaves, as large as they can be and in the order in which a walk from the
- * root meets them. With the leaves themselves they give the root. SPEC: docs/formats/bundle.md, "Tree".
+ * Returns the largest ranges of a tree that contain none of the given leaves, in the order of a walk from the root.
+ * Their hashes and the leaves together give the root. SPEC: docs/formats/bundle.md, "Tree".
  */
 export function siblingRanges(leaves: readonly number[], size: number): LeafRange[] {
   const beside: LeafRange[] = [];

@@ -6,7 +6,7 @@ import type { BundleSource } from "./write-bundle.ts";
 
 const PAGE = 256;
 
-/** What an open store has recorded so far, of one session or of all. */
+/** Creates a source of the records in an open store, of one session or of all. */
 export function createStoreBundleSource(
   store: Store,
   contentStore: ContentStore,
@@ -17,7 +17,7 @@ export function createStoreBundleSource(
   return { chain, tree: log, findContent, rows: () => readRows(store, chain) };
 }
 
-/** Up to what is there when it begins: a kernel may go on meanwhile. */
+/** Yields the records that exist when it begins; a running kernel may append more meanwhile. */
 async function* readRows(store: Store, chain: string): AsyncGenerator<ReplayRow> {
   const { nextIndex } = await store.head();
   const only = chain === "" ? {} : { chain };

@@ -18,18 +18,18 @@ import { type BundledContent, bundleContent } from "./bundle-content.ts";
 import { BundleIndex } from "./bundle-index.ts";
 import { type BundledTree, siblingRanges } from "./bundled-tree.ts";
 
-/** What a bundle is made of. */
+/** The data of a bundle. */
 export interface BundleSource {
   /** A session's id; empty for the whole ledger. */
   readonly chain: string;
-  /** Ascending; of one chain if there is one. */
+  /** Records in ascending order; only those of `chain`, unless it is empty. */
   rows(): AsyncIterable<ReplayRow>;
   findContent(digest: Uint8Array): Promise<ReplayContent | undefined>;
-  /** Undefined if nothing is signed yet. */
+  /** Undefined if no checkpoint is signed yet. */
   readonly tree: BundledTree | undefined;
 }
 
-/** Roles that nothing looks up by their digest. */
+/** Roles whose content is never looked up by digest. */
 const UNINDEXED_ROLES: ReadonlySet<ContentRole> = new Set([
   ContentRole.PROOF,
   ContentRole.POLICY_REQUEST,
@@ -37,7 +37,7 @@ const UNINDEXED_ROLES: ReadonlySet<ContentRole> = new Set([
   ContentRole.FILES,
 ]);
 
-/** Writes a bundle: the same ledger gives the same bytes. SPEC: docs/formats/bundle.md. */
+/** Writes a bundle: the same ledger always gives the same bytes. SPEC: docs/formats/bundle.md. */
 export async function* writeBundle(source: BundleSource): AsyncGenerator<Uint8Array> {
   const draft = new BundleDraft();
   yield draft.plain(utf8(BUNDLE_MAGIC));
@@ -62,7 +62,10 @@ export async function* writeBundle(source: BundleSource): AsyncGenerator<Uint8Ar
   yield draft.tail([bytesAt, logAt, indexAt, indexes.length]);
 }
 
-/** Content that lies in no row of the bundle, ascending by digest. What was erased meanwhile is not there. */
+/**
+ * Writes content that is in no row of the bundle, in ascending order of digest. Skips content that was erased
+ * meanwhile.
+ */
 async function* writeContent(
   draft: BundleDraft,
   wanted: ReadonlyMap<string, Uint8Array>,
@@ -81,7 +84,10 @@ async function* writeContent(
   }
 }
 
-/** A whole ledger gives the root itself; for one session, what stands beside its records is needed. */
+/**
+ * Writes keys, checkpoint and tree. The records of a whole ledger give the root themselves; those of one session need
+ * the hashes of the ranges beside them.
+ */
 async function* writeTree(
   draft: BundleDraft,
   log: BundledTree,
@@ -96,7 +102,7 @@ async function* writeTree(
   for (const range of ranges) yield draft.plain(await log.rangeHash(range));
 }
 
-/** A bundle as it grows. */
+/** State of a bundle while it is written. */
 class BundleDraft {
   readonly index = new BundleIndex();
   size = 0;
@@ -117,7 +123,7 @@ class BundleDraft {
     yield this.plain(payload);
   }
 
-  /** Where content lies in the part that comes next. */
+  /** Indexes the content items of the next part. */
   noteRows({ bytes, items }: BundledContent): void {
     const start = this.size + BUNDLE_PART_HEAD_BYTES;
     let from = 0;

@@ -9,7 +9,7 @@ import type { CallTrail } from "./call-trail.ts";
 import type { PermittedCall } from "./decide/decide.ts";
 import { callLabels } from "./call-labels.ts";
 
-/** What a call carries because it is started at all: labels of its tool, and of the workspace it works in. */
+/** Adds the labels that a call has from the start: those of its tool, and of the workspace it works in. */
 export function adoptInitialLabels(call: PermittedCall, kernel: KernelParts): void {
   const { trail, live, effects, registered } = call;
   trail.workspaceUse = workspaceUse(effects);
@@ -17,16 +17,17 @@ export function adoptInitialLabels(call: PermittedCall, kernel: KernelParts): vo
   adoptWorkspaceLabels(trail, live.session.workspace, kernel);
 }
 
-/** What others wrote into the workspace meanwhile can be in the result. */
+/** Adds the workspace's labels: content that other calls have written there may be in the result. */
 export function adoptWorkspaceLabels(trail: CallTrail, workspace: string, kernel: KernelParts): void {
   if (trail.workspaceUse !== "none") trail.addLabels(kernel.workspaceLabels.get(workspace));
 }
 
 /**
- * Labels that a running call comes by; to be awaited before what bears them is handed to it.
+ * Adds labels that a running call acquires; to be awaited before the labelled content is passed to the call.
  *
- * SECURITY: what a call writes, and what is shown while it runs, leaves it before its outcome is recorded: there the
- * labels are durable first. A call that sends something out is decided again, because it was permitted without them.
+ * SECURITY: content that a call writes, or that is shown while it runs, leaves the call before its outcome is recorded,
+ * so its labels are made durable first. A call that sends something out is decided again, because it was permitted
+ * without these labels.
  */
 export async function adoptLabels(call: PermittedCall, labels: readonly string[], kernel: KernelParts): Promise<void> {
   if (labels.length === 0) return;
@@ -37,12 +38,15 @@ export async function adoptLabels(call: PermittedCall, labels: readonly string[]
   if (trail.workspaceUse === "write" || isStreamed(call)) await persistLabels(call, kernel);
 }
 
-/** Somebody is shown what the call makes while it runs. */
+/** Whether the caller receives output while the call runs. */
 export function isStreamed({ incoming }: PermittedCall): boolean {
   return incoming.onChunk !== undefined;
 }
 
-/** The call's labels are the session's, and those of the workspace it writes, before anything else happens. */
+/**
+ * Makes the call's labels durable for its session, and for the workspace if the call writes in it, before anything else
+ * happens.
+ */
 export async function persistLabels(call: PermittedCall, kernel: KernelParts): Promise<void> {
   const { trail, live, requestId } = call;
   const { labels } = trail;
@@ -54,7 +58,7 @@ export async function persistLabels(call: PermittedCall, kernel: KernelParts): P
   await kernel.ledger.append({
     chain: live.id,
     requestId,
-    // The id stands for the call, not for this.
+    // The request id must lead to the call, not to this record.
     foundById: false,
     entries,
     state: [live.usageRow(), ...(labelling === undefined ? [] : [labelling.row()])],
@@ -63,7 +67,7 @@ export async function persistLabels(call: PermittedCall, kernel: KernelParts): P
   labelling?.noteDurable();
 }
 
-/** What must be recorded of the workspace because a call with these labels writes in it, or has. */
+/** Returns the label update to record for a workspace in which a call with these labels writes, or has written. */
 export function labelWrittenWorkspace(
   { workspaceUse: use }: CallTrail,
   workspace: string,

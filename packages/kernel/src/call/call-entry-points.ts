@@ -14,13 +14,16 @@ import { CallTrail } from "./call-trail.ts";
 import { toCallResult } from "./to-call-result.ts";
 import { runCall } from "./run-call.ts";
 
-/** A request from a door. Never rejects. */
+/** Handles a request from a door. Never rejects. */
 export async function callOverWire(call: WireCall, kernel: KernelParts): Promise<ToolResponse> {
   const { request, door, isOwned = false } = call;
   return (await runCall(createIncomingCall(call, { request, door, isOwned }, kernel), kernel)).response;
 }
 
-/** A request from code in this process: the same bytes, the same path, and a fuller answer. Never rejects. */
+/**
+ * Handles a request from code in this process: the same bytes, the same path, and a more detailed result. Never
+ * rejects.
+ */
 export async function callInProcess(call: InProcessCall, kernel: KernelParts): Promise<CallResult> {
   const requestId = call.requestId ?? createId("req", (length) => kernel.random.bytes(length));
   const input = encodeInput(call);
@@ -33,7 +36,7 @@ export async function callInProcess(call: InProcessCall, kernel: KernelParts): P
   return toCallResult({ requestId, tool: call.tool }, response, answer, kernel.registry);
 }
 
-/** Stands for input that has no bytes. */
+/** Placeholder for input that cannot be encoded. */
 const NOT_JSON = sharedUtf8("undefined");
 
 type IncomingFields = Pick<IncomingCall, "request" | "door" | "isOwned"> &
@@ -45,7 +48,7 @@ function createIncomingCall(
   kernel: KernelParts,
 ): IncomingCall {
   const nowMs = kernel.clock.monotonicMs();
-  // What is not above zero, and what is no number, has passed already.
+  // A time-out that is not a positive number has already passed.
   const givenMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : timeoutMs > 0 ? timeoutMs : 0;
   return {
     request,
@@ -75,7 +78,7 @@ function toToolRequest(call: InProcessCall, requestId: string, input: Uint8Array
   };
 }
 
-/** The input as bytes: a snapshot. What is no JSON, or cannot even be looked at, is refused by `check`. */
+/** Encodes the input, which takes a snapshot. `check` rejects input that is not JSON or cannot be read. */
 function encodeInput(call: InProcessCall): Uint8Array | JsonValueError {
   try {
     return sharedUtf8(canonicalJson(call.input));

@@ -5,7 +5,10 @@ import type { LiveSession } from "../session/live-session.ts";
 import type { Effect } from "../tool/tool.ts";
 import type { CallTrail } from "./call-trail.ts";
 
-/** What policy and approvers are told: labels of session and workspace, and of what the call has read so far. */
+/**
+ * Returns the labels shown to policy and approvers: those of session and workspace, and of the content that the call
+ * has read so far.
+ */
 export function callLabels(
   { live, trail }: { readonly live: LiveSession; readonly trail: CallTrail },
   effects: readonly Effect[],

@@ -18,16 +18,16 @@ import type { PermittedCall } from "./decide/decide.ts";
 const DEFAULT_REQUESTS = 1000;
 const DEFAULT_BYTES = 256 * 1024 * 1024;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Bytes are taken from the budget in steps, so that a stream does not ask it about every piece. */
+/** Bytes are reserved in steps, so that a stream does not use the budget account for every chunk. */
 const STEP_BYTES = 64 * 1024;
-/** Others than those that the call named, each of which is decided on. */
+/** Maximum number of hosts that the call did not name, each of which is decided on. */
 const MAX_MORE_HOSTS = 100;
 
 /**
- * What leaves the machine for one call: to hosts that it named and was decided on, and to others that are decided on as
- * they turn up, by a redirect or by a program.
+ * Network access of one call: to hosts that it named and that were decided on, and to others that are decided on as
+ * they turn up, through a redirect or a program.
  *
- * SECURITY: nothing here outlives the call, and what it asked is in the ledger with its outcome.
+ * SECURITY: nothing here outlives the call, and its requests are in the ledger with its outcome.
  */
 export class CallNetwork {
   readonly #call: PermittedCall;
@@ -53,7 +53,10 @@ export class CallNetwork {
     return this.#exit;
   }
 
-  /** What was tried and is no effect of the call: whatever a program made of the refusal, the call ends with it. */
+  /**
+   * The error of a request outside the call's declared effects. The call ends with it, however a program handles the
+   * refusal.
+   */
   get undeclared(): KernelError | undefined {
     return this.#undeclared;
   }
@@ -66,7 +69,7 @@ export class CallNetwork {
     return { onEvent: (event) => this.#note(event), charge: (bytes) => this.#charge(bytes) };
   }
 
-  /** Every request that still runs has ended by then. Answers what went over the wire. */
+  /** Ends every request that still runs; returns the number of bytes transferred. */
   close(): number {
     if (this.#isClosed) return this.#bytes;
     this.#isClosed = true;
@@ -74,7 +77,7 @@ export class CallNetwork {
     return this.#bytes;
   }
 
-  /** Gives back what was set aside and not used. */
+  /** Frees the reserved bytes that were not used. */
   settle(): void {
     this.#reserved?.settle(0);
   }
@@ -92,7 +95,7 @@ export class CallNetwork {
       credentials: this.#kernel.egressCredentials.get(name) ?? [],
       ...this.accounting(),
       onEvent: (event) => {
-        // INVARIANT: every request has had its event by the time the call's outcome is recorded: see `close`.
+        // INVARIANT: every request has reported its event by the time the call's outcome is recorded: see `close`.
         if (event.mayHaveEffect) this.#call.trail.beginEffect();
         this.#note(event);
       },
@@ -130,8 +133,9 @@ export class CallNetwork {
   }
 
   /**
-   * SECURITY: by this very address. A pattern, and `*`, never reach what is not public; and whoever may send to a name
-   * does not send, by where that name leads, to an address that may only be read from.
+   * SECURITY: only this exact address counts. A pattern, or `*`, never covers an address that is not public; and the
+   * right to send to a name does not, through the address that it resolves to, include sending to an address that may
+   * only be read from.
    */
   #isGranted(address: string, port: number, sends: boolean): boolean {
     const { live, registered } = this.#call;
@@ -149,7 +153,7 @@ export class CallNetwork {
     const reserved = this.#reserved;
     if (reserved === undefined || reserved.bytes >= this.#bytes) return;
     const missing = this.#bytes - reserved.bytes;
-    // Where the last step does not fit any more, what is really missing may.
+    // If a whole step no longer fits, the missing bytes alone may.
     if (missing < STEP_BYTES && reserved.add(STEP_BYTES) === undefined) return;
     const shortfall = reserved.add(missing);
     if (shortfall === undefined) return;
@@ -163,7 +167,7 @@ export class CallNetwork {
 
   #note({ host, port, method, addressClass, refused, ...event }: EgressEvent): void {
     const { trail, registered } = this.#call;
-    // SECURITY: a server can lead to a host that is named by what it was shown.
+    // SECURITY: a server can redirect to a host whose name contains a secret that it was shown.
     const named = redactText(host, registered.tool.redactors ?? []);
     const where = { host: named, port, method, addressClass: addressClass ?? "" };
     if (refused === undefined) {
@@ -178,14 +182,18 @@ function toNetworkCapability({ host, port, sends }: EgressTarget): NetworkCapabi
   return { kind: sends ? "net_write" : "net_read", hosts: [{ host, ports: [port] }] };
 }
 
-/** SECURITY: a tool that says itself whom it asks asks nobody else, whatever the lease and the rules would let it. */
+/**
+ * Whether the tool declares which hosts it contacts.
+ *
+ * SECURITY: such a tool may contact no other host, whatever the lease and the rules permit.
+ */
 function namesHosts(capabilities: readonly Capability[]): boolean {
   return capabilities.some(
     (right) => (right.kind === "net_read" || right.kind === "net_write") && right.hosts.length > 0,
   );
 }
 
-/** Who may send may read. */
+/** Whether a right is held; the right to send includes the right to read. */
 function isHeld(held: PermittedCall["needed"], right: NetworkCapability): boolean {
   return isWithin([right], held) || (right.kind === "net_read" && isWithin([{ ...right, kind: "net_write" }], held));
 }

@@ -2,7 +2,10 @@ import type { KernelParts } from "../kernel-parts.ts";
 import type { ProtectedPaths } from "../policy/protected-paths.ts";
 import type { CallTrail } from "./call-trail.ts";
 
-/** What is protected from this call: by name, or because of the workspace's content when it was last looked at. */
+/**
+ * Returns the paths that are protected from this call: by name, or because of the workspace's content when it was last
+ * inspected.
+ */
 export function callProtectedPaths(
   { trail }: { readonly trail: Pick<CallTrail, "trustedPathsSnapshot"> },
   { isProtected }: Pick<KernelParts, "isProtected">,

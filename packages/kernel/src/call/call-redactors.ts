@@ -16,11 +16,12 @@ interface StartedCall {
 }
 
 /**
- * Secrets that are hidden in what a caller is answered.
+ * Returns redactors for the secrets that are hidden from the caller.
  *
- * SECURITY: not those that the caller gave itself, or `echo GUESS` would tell whether the guess is right. What it wrote
- * into its workspace it may read back later, so there all of its earlier inputs count; what comes from elsewhere may hold
- * the real secret, so there this very input counts alone. See docs/decisions/0033.
+ * SECURITY: secrets that the caller itself supplied are not hidden, or `echo GUESS` would tell whether the guess is
+ * right. What a caller wrote into its workspace it may read again later, so for the workspace all of its earlier inputs
+ * count; content from elsewhere may contain the real secret, so there only this call's input counts. See
+ * docs/decisions/0033.
  */
 export function redactorsForCaller(
   { trail, live, registered, effects }: StartedCall,
@@ -35,7 +36,7 @@ export function redactorsForCaller(
   return given.size === 0 ? ofTool : kernel.secrets.without(ofTool, given);
 }
 
-/** Secrets that are hidden in what is stored of a call. */
+/** Returns redactors for the secrets that are hidden in the stored data of a call. */
 export function redactorsForRecord(
   { registered }: Pick<StartedCall, "registered">,
   kernel: KernelParts,

@@ -9,24 +9,24 @@ const NOTHING: Amounts = Object.freeze({ inference_tokens: 0, cost_units: 0 });
 /**
  * What a call spends besides its price.
  *
- * INVARIANT: between the beginning of spending and the tool's word on it all that was set aside counts as spent, so
- * that a call which is ended meanwhile costs too much rather than nothing.
+ * INVARIANT: from the beginning of spending until the tool reports the amount, everything reserved counts as spent, so
+ * that a call which is ended in between costs too much rather than nothing.
  */
 export class CallSpending {
   readonly #account: BudgetAccount;
-  /** What was set aside in all. */
+  /** Everything that was reserved. */
   #reserved: Amounts;
-  /** Of that, what was set aside after the call began. */
+  /** The part that was reserved after the call began. */
   #more: Reservation[] = [];
   #spent: Amounts = NOTHING;
 
-  /** `reserved` is what the call has set aside already. */
+  /** `reserved` is what the call has reserved already. */
   constructor(account: BudgetAccount, reserved: Spending) {
     this.#account = account;
     this.#reserved = verifySpending(reserved);
   }
 
-  /** Answers what is missing, and changes nothing then. */
+  /** Reserves more; on a shortfall, returns it and changes nothing. */
   begin(more: Spending): BudgetShortfall | undefined {
     const asked = verifySpending(more);
     const reservation = this.#account.reserve(asked);
@@ -41,7 +41,7 @@ export class CallSpending {
     this.#spent = verifySpending(spent);
   }
 
-  /** Gives back what was set aside on the way, and answers what the call is charged for. */
+  /** Frees what was reserved after the call began, and returns the amount to charge. */
   close(): Amounts {
     for (const reservation of this.#more) this.#account.settle(reservation, {});
     this.#more = [];
@@ -49,7 +49,9 @@ export class CallSpending {
   }
 }
 
-/** SECURITY: amounts are a tool's word. One that is no whole number, or below zero, would give budget back. */
+/**
+ * SECURITY: amounts are reported by a tool. One that is not a whole number, or is below zero, would give budget back.
+ */
 export function verifySpending({ inference_tokens = 0, cost_units = 0 }: Spending): Amounts {
   for (const amount of [inference_tokens, cost_units]) {
     if (Number.isSafeInteger(amount) && amount >= 0) continue;
@@ -58,7 +60,7 @@ export function verifySpending({ inference_tokens = 0, cost_units = 0 }: Spendin
   return { inference_tokens, cost_units };
 }
 
-/** Stops at the highest exact integer. */
+/** Adds, up to the largest exact integer. */
 export function sumOf(first: Amounts, second: Amounts): Amounts {
   const add = (left: number, right: number): number => Math.min(left + right, Number.MAX_SAFE_INTEGER);
   return {

@@ -21,15 +21,15 @@ import type { WasmTrace } from "./wasm-trace.ts";
 const NO_SECRETS: ReadonlySet<string> = new Set();
 const NO_CONTENT: readonly UnstoredContent[] = [];
 
-/** What a call leaves behind as it goes: the entries and content not yet written, and what must be released. */
+/** What a call accumulates while it runs: entries and content that are not yet written, and resources to release. */
 export class CallTrail {
-  /** The id the answer carries: as it came, even where it is too broken to be recorded under. */
+  /** The id in the response: as received, even if it is invalid and cannot be recorded. */
   replyId = "";
   requestId = "";
-  /** Of the request id, once it was looked for. */
+  /** Fingerprint of the request id, once it was looked up. */
   fingerprint: Fingerprint | undefined;
   dedupeKey = "";
-  /** The session, once its token was proven and it is open. */
+  /** The session, once its token is verified and it is open. */
   live: LiveSession | undefined;
   toolName = "";
   toolVersion = "";
@@ -40,67 +40,69 @@ export class CallTrail {
   proofBytes: Uint8Array | undefined;
   result: Committed | undefined;
   running: RunningCall | undefined;
-  /** The caller's own place among those who wait for the call. */
+  /** This caller among those that wait for the call. */
   waiter: Waiter | undefined;
-  /** A person's yes to this call. */
+  /** Id of the approval that the call claimed. */
   approvalId = "";
-  /** What the call set aside before it ran. */
+  /** What the call reserved before it ran. */
   reservation: Reservation | undefined;
-  /** What it spends besides its price; made when the tool speaks of it. */
+  /** What it spends besides its price; created when the tool first reports spending. */
   spending: CallSpending | undefined;
-  /** Of the call's programs; made at the first. */
+  /** CPU time of the call's programs; created for the first. */
   cpuTime: CpuTime | undefined;
-  /** Programs that go on after the call. */
+  /** Programs that continue after the call. */
   backgroundPrograms: BackgroundProgram[] | undefined;
-  /** What leaves the machine for the call; made at its first request. */
+  /** Network access of the call; created at its first request. */
   network: CallNetwork | undefined;
-  /** What its module used and asked for; made when it is run. */
+  /** What its module used and requested from its host; created when it runs. */
   wasmTrace: WasmTrace | undefined;
-  /** Made at the first byte that counts. */
+  /** Created at the first byte that counts. */
   storedBytes: ReservedBytes | undefined;
-  /** Bytes of an input that became a file, and of what was read and kept. */
+  /** Bytes of input stored as a file, and of content that was read and kept. */
   storedInputBytes = 0;
-  /** Bytes of outputs, preimages and staged content, as they came. */
+  /** Bytes of outputs, preimages and staged content so far. */
   storedOtherBytes = 0;
-  /** Bytes that were counted for the session's tree so far. */
+  /** Bytes counted so far for the session tree: the session together with its parents and children. */
   countedBytes = 0;
   /** The call's number in its session; 0 until it is granted. */
   callNumber = 0;
-  /** The call's first record; undefined until one was written. */
+  /** Index of the call's first record; undefined until one is written. */
   firstIndex: number | undefined;
-  /** The record that holds the intent; undefined if none was needed or written. */
+  /** Index of the record with the intent; undefined if none was needed or written. */
   intentIndex: number | undefined;
-  /** What the call read and changed; made at its first file. */
+  /** Files that the call read and changed; created at its first file. */
   fileTrace: FileTrace | undefined;
-  /** What programs printed, whole. */
+  /** Complete outputs of programs. */
   readonly outputs: CollectedContent[] = [];
-  /** The same, once the outcome names it. */
+  /** Commitments to `outputs`, once the outcome names them. */
   outputCommitments: readonly Committed[] = [];
-  /** The list of those files, once the outcome names it. */
+  /** Commitment to the list of files in `fileTrace`, once the outcome names it. */
   fileList: Committed | undefined;
-  /** The workspace as the call found it, if it writes files. */
+  /** State of the workspace as the call found it, if it writes files. */
   trustedPathsSnapshot: TrustedPathsSnapshot | undefined;
-  /** It was decided a second time, about what was really opened. */
+  /** The call was decided a second time, on what was actually opened. */
   isRedecided = false;
   redecisionRefusal: Denied | Failed | undefined;
   /** Labels of everything the call read. */
   labels: readonly string[] = [];
-  /** What the call does with its workspace, once it is granted. */
+  /** How the call uses its workspace, once it is granted. */
   workspaceUse: WorkspaceUse = "none";
-  /** Secrets in the input, by their replacements. */
+  /** Secrets found in the input, by their replacements. */
   inputSecrets: ReadonlySet<string> = NO_SECRETS;
-  /** The call reads what the vault placed: of its result and of what it replaces only hashes are stored. */
+  /**
+   * The call reads a file that the vault placed: of its result and of the content it replaces only hashes are stored.
+   */
   isWithheld = false;
-  /** Where the call places a file of the vault for the first time. */
+  /** The path at which the call places a file of the vault for the first time. */
   vaultDestination: string | undefined;
-  /** What is recorded of the call is not all of it. */
+  /** The record of the call is incomplete: data was redacted or withheld. */
   isRedacted = false;
-  /** What the caller may read again though it is not stored. */
+  /** Content that the caller may read again although it is not stored. */
   unstoredContent: readonly UnstoredContent[] = NO_CONTENT;
-  /** The call may change something only through programs that are noted under this name. */
+  /** Key under which the call's programs are noted, if it can change something only through programs. */
   programsIntentKey: string | undefined;
   startedAtMs: number;
-  /** Takes back that the tool's own code may have changed something; undefined of tools that are bound to their ports. */
+  /** Cancels the assumption that the tool's own code may have changed something; undefined for port-bound tools. */
   cancelToolEffect: (() => void) | undefined;
   #entries: EntryDraft[] = [];
   #content: ContentDraft[] = [];
@@ -114,12 +116,15 @@ export class CallTrail {
     this.startedAtMs = startedAtMs;
   }
 
-  /** Whether the call may have changed something outside the kernel: fails closed, see `withEffect`. */
+  /** Whether the call may have changed something outside the kernel. Fails closed: see `withEffect`. */
   get effectsPossible(): boolean {
     return this.intentIndex !== undefined && this.#effects > 0;
   }
 
-  /** From now on something may change. The answer takes that back, for an operation that is known to have changed nothing. */
+  /**
+   * Marks that something may change from now on. The returned function undoes this, for an operation that is known to
+   * have changed nothing.
+   */
   beginEffect(): () => void {
     this.#effects++;
     let isBegun = true;
@@ -129,7 +134,7 @@ export class CallTrail {
     };
   }
 
-  /** How many entries wait to be written. */
+  /** Number of entries not yet written. */
   get pending(): number {
     return this.#entries.length;
   }
@@ -142,7 +147,7 @@ export class CallTrail {
     this.#content.push(item);
   }
 
-  /** Hands over what has gathered since the last time. */
+  /** Returns, and removes, everything added since the last time. */
   take(): { readonly entries: EntryDraft[]; readonly content: ContentDraft[] } {
     const taken = { entries: this.#entries, content: this.#content };
     this.#entries = [];
@@ -150,14 +155,14 @@ export class CallTrail {
     return taken;
   }
 
-  /** What was taken last is durable. */
+  /** Marks what was taken last as durable. */
   noteWritten(index: number): void {
     this.firstIndex ??= index;
     this.#writtenRequest = this.request;
     this.#writtenProof = this.proof;
   }
 
-  /** Lets go of what gathered and could not be written, for an outcome that says no more than that. */
+  /** Drops everything that was added and could not be written, for an outcome that names none of it. */
   dropUnwritten(): void {
     this.#entries = [];
     this.#content = [];
@@ -171,7 +176,7 @@ export class CallTrail {
     this.unstoredContent = NO_CONTENT;
   }
 
-  /** Commitments that an earlier record of the call made, and that its outcome names again. */
+  /** Commitments in an earlier record of the call, which its outcome names again. */
   earlierCommitments(): { readonly request: Committed | undefined; readonly proof: Committed | undefined } {
     return {
       request: this.#writtenRequest === this.request ? this.request : undefined,
@@ -179,7 +184,7 @@ export class CallTrail {
     };
   }
 
-  /** Programs of the call that still run: none outlives it. */
+  /** Tracks a program of the call while it runs: none outlives the call. */
   trackProgram(running: Promise<unknown>): void {
     this.#programs ??= new Set();
     const programs = this.#programs;
@@ -190,12 +195,12 @@ export class CallTrail {
     }
   }
 
-  /** The programs that still run, to wait for once they are killed; undefined if there are none. */
+  /** Waits for the programs that still run, once they are killed; undefined if none exist. */
   waitForPrograms(): Promise<unknown> | undefined {
     return this.#programs === undefined || this.#programs.size === 0 ? undefined : Promise.all(this.#programs);
   }
 
-  /** Hands output on. A reader who fails hears no more; the call goes on. */
+  /** Passes output to the listener. A listener that throws receives no more; the call continues. */
   async stream(chunk: Uint8Array, listener: ((chunk: Uint8Array) => void | Promise<void>) | undefined): Promise<void> {
     if (listener === undefined || this.#isUnheard) return;
     try {
@@ -205,7 +210,7 @@ export class CallTrail {
     }
   }
 
-  /** Has content kept in memory once the call is recorded, because it is stored by its hash at most. */
+  /** Keeps content in memory once the call is recorded, because at most its hash is stored. */
   keepUnstored(content: UnstoredContent): void {
     this.isRedacted = true;
     this.unstoredContent = [...this.unstoredContent, content];

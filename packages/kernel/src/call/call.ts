@@ -11,30 +11,30 @@ import type { CallTrail } from "./call-trail.ts";
 import type { SealedGrant } from "./grant/grant.ts";
 import type { OutputCollector } from "./output-collector.ts";
 
-/** A request as it came through a door. */
+/** A request as received at a door. */
 export interface IncomingCall {
   readonly request: Uint8Array | ToolRequest;
-  /** The request was made for this call, and nobody else can change it. */
+  /** The request was created for this call, so no other code can change it. */
   readonly isOwned: boolean;
-  /** The input's bytes are its canonical form already. */
+  /** The input's bytes are already in canonical form. */
   readonly isCanonical: boolean;
   readonly door: string;
   readonly signal: AbortSignal | undefined;
-  /** When the caller gives up, by the monotonic clock; infinite if it does not say. */
+  /** The caller's deadline on the monotonic clock; infinite if it sets none. */
   readonly deadlineMs: number;
-  /** The caller's own value was no JSON: why. The request's input stands for nothing then. */
+  /** Why the caller's own value is not JSON. The input in the request is then only a placeholder. */
   readonly inputFault: JsonValueError | undefined;
-  /** What else the caller gave that cannot be understood. */
+  /** Other arguments of the caller that are invalid. */
   readonly faults: readonly Violation[] | undefined;
   readonly onChunk: ((chunk: Uint8Array) => void | Promise<void>) | undefined;
-  /** Of the caller, for observers. */
+  /** Trace context of the caller, for observers. */
   readonly traceParent: string | undefined;
   readonly trail: CallTrail;
 }
 
 export type ToolVariant = Exclude<ToolRequest["tool"], { case: undefined } | { case: "cancel" }>;
 
-/** admit: well formed, and from an open session. */
+/** After `admit`: well formed, and from an open session. */
 export interface AdmittedCall {
   readonly incoming: IncomingCall;
   readonly trail: CallTrail;
@@ -44,61 +44,61 @@ export interface AdmittedCall {
   readonly variant: ToolVariant;
 }
 
-/** bind: one exact tool. */
+/** After `bind`: one exact tool. */
 export interface BoundCall extends AdmittedCall {
   readonly registered: RegisteredTool;
-  /** As asked: empty for the highest release. */
+  /** As requested: empty for the highest release. */
   readonly requestedVersion: string;
 }
 
-/** check: valid input, in the one form everything later sees. */
+/** After `check`: valid input, in the one form that all later stages see. */
 export interface CheckedCall extends BoundCall {
-  /** As the tool gets it. */
+  /** As passed to the tool. */
   readonly input: JsonValue;
-  /** The same with its secrets taken out, which is what policy, people and the ledger see. */
+  /** The input without secrets, as policy, users and the ledger see it. */
   readonly recordedInput: JsonValue;
-  /** Of the recorded input, as are the digests. */
+  /** Bytes of `recordedInput`; the digests are computed from these as well. */
   readonly inputBytes: Uint8Array;
   readonly inputDigest: Uint8Array;
   readonly requestDigest: Uint8Array;
 }
 
-/** What `decide` found out. The permitted call itself is sealed by that stage. */
+/** After `decide`, with its findings. That stage seals the permitted call itself. */
 export interface DecidedCall extends CheckedCall {
-  /** What policy was asked about. */
+  /** The action of the policy request. */
   readonly action: string;
   readonly effects: readonly Effect[];
   readonly tier: SafetyTier;
   readonly determinism: Determinism;
-  /** The most time it may take. */
+  /** Maximum duration. */
   readonly timeoutMs: number;
-  /** The most its programs may use of the processor; undefined if only a budget limits that. */
+  /** Maximum CPU time of its programs; undefined if only a budget limits it. */
   readonly maxCpuMs?: number | undefined;
   readonly required: readonly Capability[];
-  /** Of these, what the very arguments need. */
+  /** The part of `required` that these exact arguments need. */
   readonly needed: readonly Capability[];
   readonly policyEvaluation: PolicyEvaluation;
   readonly policyHash: Uint8Array;
-  /** Where a person must approve it first. */
+  /** Where a user must approve the call first. */
   readonly approval: ApprovalRequirement["approve"];
-  /** The `@approve("always")` rules that ask for this very call. */
+  /** The `@approve("always")` rules that ask for this exact call. */
   readonly always: ApprovalRequirement["always"];
 }
 
-/** invoke: the tool has returned. */
+/** After `invoke`: the tool has returned. */
 export interface InvokedCall extends DecidedCall {
   readonly grant: SealedGrant;
   readonly output: ToolOutput;
-  /** A stream was gathered while it ran; whether it is kept is for `keep` to say. */
+  /** A stream gathered while the tool ran; `keep` decides whether it is kept. */
   readonly gathered: OutputCollector | undefined;
 }
 
-/** keep: the result is normalised, hashed and, if large, stored. */
+/** After `keep`: the result is normalised, hashed and, if large, stored. */
 export interface KeptCall extends InvokedCall {
   readonly raw: ToolOutput;
-  /** As it is stored. */
+  /** The result as stored. */
   readonly result: CollectedContent;
-  /** As the caller is given it: the same, unless secrets were taken out of what is stored alone. */
+  /** The result as returned to the caller: the same, unless secrets were removed only from the stored one. */
   readonly returned: ReturnedContent;
   readonly view: string;
   readonly cut: boolean;

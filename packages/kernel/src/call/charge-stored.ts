@@ -4,7 +4,7 @@ import { ReservedBytes } from "../budget/reserved-bytes.ts";
 import { countTreeBytes, settleTreeBytes } from "../session/tree-storage.ts";
 import type { AdmittedCall } from "./call.ts";
 
-/** Reserves stored bytes before they are written. Answers what is missing, and leaves a BudgetExceeded. */
+/** Reserves stored bytes before they are written. On a shortfall, returns it and adds a BudgetExceeded entry. */
 export function chargeStored(call: AdmittedCall, bytes: number): BudgetShortfall | undefined {
   const { live, trail } = call;
   const shortfall = countTreeBytes(live, bytes) ?? reserve(call, bytes);
@@ -21,7 +21,10 @@ function reserve({ live, trail }: AdmittedCall, bytes: number): BudgetShortfall 
   return shortfall;
 }
 
-/** The same for a result, which can no longer be denied: throws RESOURCE_EXCEEDED. */
+/**
+ * Reserves the stored bytes of a result. The call can no longer be denied then, so a shortfall throws
+ * RESOURCE_EXCEEDED.
+ */
 export function chargeResult(call: AdmittedCall, bytes: number): void {
   const shortfall = chargeStored(call, bytes);
   if (shortfall === undefined) return;
@@ -31,7 +34,10 @@ export function chargeResult(call: AdmittedCall, bytes: number): void {
   );
 }
 
-/** The same for what is stored besides the result: outputs, preimages, staged content. It is spent whatever becomes of it. */
+/**
+ * Reserves the bytes of other stored content: outputs, preimages, staged content. They are charged however the call
+ * ends.
+ */
 export function chargeContent(call: AdmittedCall, bytes: number): void {
   chargeResult(call, bytes);
   call.trail.storedOtherBytes += bytes;

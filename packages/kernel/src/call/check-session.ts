@@ -4,7 +4,7 @@ import type { LiveSession } from "../session/live-session.ts";
 import { requireOpen } from "../session/require-open.ts";
 import { Denied } from "./ending.ts";
 
-/** The session if it is open. It can be closed, expire or be quarantined while a call of it waits. */
+/** Returns the session if it is open. It can be closed, expire or be quarantined while one of its calls waits. */
 export function checkSession(live: LiveSession | undefined, kernel: KernelParts): LiveSession | Denied {
   try {
     return requireOpen(live, kernel.ledger.nowMs());

@@ -1,19 +1,19 @@
 import { KernelError } from "@narthex/contracts";
 import type { ExceededCpuTime, CpuAllowance } from "../sandboxed-programs.ts";
 
-/** One program's part in the time of its call. */
+/** One program's share of its call's CPU time. */
 export interface CpuShare {
-  /** What its sandbox is told; undefined if nothing limits it. */
+  /** The limit for its sandbox; undefined if none exists. */
   readonly allowance: CpuAllowance | undefined;
-  /** It has ended. Without a figure, what it was last seen to have used counts. */
+  /** Ends the share when the program has ended. Without a figure, the last measured use counts. */
   end(cpuMs?: number): void;
-  /** It goes on after the call, which pays for it no more. */
+  /** Detaches a program that continues after the call, which no longer pays for it. */
   detach(): void;
 }
 
-/** A program that goes on after its call. */
+/** A program that continues after its call. */
 export interface BackgroundProgram {
-  /** Undefined if nothing limits it. */
+  /** Undefined if there is no limit. */
   readonly limitMs: number | undefined;
   readonly ended: Promise<{ readonly cpuMs: number }>;
 }
@@ -24,25 +24,25 @@ interface Running {
 }
 
 /**
- * Time on the processor that the programs of one call use together, and may use at most.
+ * CPU time that the programs of one call use together, and its limit.
  *
- * INVARIANT: no program is started once they have used it up, and one that runs is ended at the next look after that.
- * Looks are 100 ms apart, so a call overspends by what its processes use meanwhile on all cores; of each single process
- * the operating system takes care as well, to the second.
+ * INVARIANT: no program is started once they have used it up, and one that runs is ended at the next measurement after
+ * that. Measurements are 100 ms apart, so a call overspends by what its processes use in that time on all cores; the
+ * operating system also limits each single process, to the second.
  */
 export class CpuTime {
   readonly #allowedMs: number;
   readonly #running = new Set<Running>();
   #endedMs = 0;
-  /** Set aside for what goes on after the call. */
+  /** Set aside for programs that continue after the call. */
   #leftMs = 0;
 
-  /** Infinity if nothing limits it. */
+  /** `allowedMs` is infinite if there is no limit. */
   constructor(allowedMs: number) {
     this.#allowedMs = allowedMs;
   }
 
-  /** Throws RESOURCE_EXCEEDED if nothing is left. `askedMs` is the program's own limit. */
+  /** Starts a program's share. Throws RESOURCE_EXCEEDED if nothing is left. `askedMs` is the program's own limit. */
   start(askedMs = Number.POSITIVE_INFINITY): CpuShare {
     const restMs = this.#allowedMs - this.#usedMs() - this.#leftMs;
     if (restMs <= 0) {
@@ -65,13 +65,13 @@ export class CpuTime {
     };
   }
 
-  /** What the call is charged for. A program of which nobody knows yet what it used is taken to use all it may. */
+  /** Returns the CPU time to charge. A program whose use is not known yet is assumed to use everything it may. */
   settle(): number {
     const isKnown = this.#running.size === 0 || this.#allowedMs === Number.POSITIVE_INFINITY;
     return isKnown ? this.#usedMs() : Math.max(this.#usedMs(), this.#allowedMs - this.#leftMs);
   }
 
-  /** Its own limit, and, while the call lasts, that of all its programs together. */
+  /** Checks the program's own limit and, while the call lasts, that of all its programs together. */
   #judge(running: Running, cpuMs: number): ExceededCpuTime | undefined {
     running.cpuMs = Math.max(running.cpuMs, cpuMs);
     const { limitMs } = running;

@@ -6,11 +6,11 @@ import type { CallTrail } from "./call-trail.ts";
 /** A call that ends before its result is kept. */
 export type Ending = Denied | Failed | Repeated | Acknowledged;
 
-/** What all endings are, so that one look tells them from a call that goes on. */
+/** Base class of all endings, so that one check tells them from a call that continues. */
 // oxlint-disable-next-line typescript/no-extraneous-class -- all it is for is to be extended
 abstract class EndOfCall {}
 
-/** Authority said no. */
+/** The call was not authorised. */
 export class Denied extends EndOfCall {
   readonly rationaleCode: RationaleCode | string;
   readonly ruleId: string;
@@ -32,7 +32,7 @@ export class Failed extends EndOfCall {
   readonly retryable: boolean;
   readonly retryAfterMs: number;
   readonly approvalId: string;
-  /** What became of this call, or of the one that it repeats, is not known: it may have had effects. */
+  /** The outcome of this call, or of the one that it repeats, is unknown: it may have had effects. */
   readonly isOutcomeLost: boolean;
 
   constructor(
@@ -48,7 +48,7 @@ export class Failed extends EndOfCall {
   ) {
     super();
     this.code = code;
-    // Texts of tools are cut anywhere; halves of characters have no encoding.
+    // Text from tools may be cut anywhere; an unpaired surrogate has no encoding.
     this.message = message.toWellFormed();
     this.violations = details.violations ?? [];
     this.retryable = details.retryable ?? ERROR_CODES.get(code)?.retryable ?? false;
@@ -57,14 +57,16 @@ export class Failed extends EndOfCall {
     this.isOutcomeLost = details.isOutcomeLost ?? false;
   }
 
-  /** Whether something may have changed, by this call or by the one that it repeats. */
+  /** Whether this call, or the one that it repeats, may have changed something. */
   mayHaveChanged({ effectsPossible }: Pick<CallTrail, "effectsPossible">): boolean {
     return effectsPossible || this.isOutcomeLost;
   }
 
   /**
-   * INVARIANT: nothing that may have had an effect is retryable. Stopped from outside before any effect was possible, the very
-   * same call may be made again.
+   * Whether the same call may be made again.
+   *
+   * INVARIANT: a call that may have had an effect is never retryable. One stopped from outside before any effect was
+   * possible is.
    */
   mayBeRetried(trail: Pick<CallTrail, "effectsPossible">): boolean {
     if (this.mayHaveChanged(trail)) return false;
@@ -75,7 +77,7 @@ export class Failed extends EndOfCall {
     return new Failed("TIMEOUT", "the caller's deadline passed before the call began; nothing was done");
   }
 
-  /** A fault as its caller may see it: unknown ones give away nothing. */
+  /** Converts a fault to an error for the caller: unknown faults reveal nothing. */
   static from(fault: unknown, otherwise: ErrorCode, message: string): Failed {
     if (isKernelError(fault) && isErrorCode(fault.code)) {
       return new Failed(fault.code, fault.message, { violations: fault.violations, retryAfterMs: fault.retryAfterMs });
@@ -84,12 +86,12 @@ export class Failed extends EndOfCall {
   }
 }
 
-/** Tools say how long to wait in whatever number they have; what is recorded is whole. */
+/** Rounds the wait before a retry, for which tools may give any number, up to whole milliseconds for the record. */
 function wholeMs(ms: number): number {
   return ms > 0 ? Math.min(Math.ceil(ms), Number.MAX_SAFE_INTEGER) : 0;
 }
 
-/** An earlier call's answer, given again. */
+/** The response of an earlier call, returned again. */
 export class Repeated extends EndOfCall {
   readonly answer: CallResponse;
   readonly matchedBy: "request_id" | "dedupe_key";
@@ -103,7 +105,7 @@ export class Repeated extends EndOfCall {
   }
 }
 
-/** A request that was settled without running a tool. */
+/** A request that was handled without running a tool. */
 export class Acknowledged extends EndOfCall {
   readonly value: JsonObject;
 

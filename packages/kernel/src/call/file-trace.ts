@@ -5,28 +5,30 @@ import { holdsSecret } from "../secret/secret-search.ts";
 import type { Redactor } from "../tool/tool.ts";
 import type { FileChange, FileReading, FileState } from "../workspace-files.ts";
 
-/** Of all that one call reads, so much is held until it is known whether its result holds it too. */
+/**
+ * Maximum number of bytes read by one call that are held until it is known whether its result contains them as well.
+ */
 const MAX_HELD_BYTES = 1024 * 1024;
 
 export interface TracedReading extends FileReading {
-  /** What was read; undefined if it was too much to be held. */
+  /** The bytes read; undefined if they were too many to hold. */
   readonly bytes?: Uint8Array | undefined;
 }
 
-/** What a call read and changed, in the order in which it did. */
+/** Files that a call read and changed, in order. */
 export class FileTrace {
   readonly readings: TracedReading[] = [];
-  /** Names that led elsewhere, through links. */
+  /** Paths that led elsewhere, through links. */
   readonly resolvedLinks = new Map<string, string>();
   readonly changes: FileChange[] = [];
-  /** What was there before, one for each file that was replaced or taken away. */
+  /** Previous contents, one for each file that was replaced or removed. */
   readonly preimages: Committed[] = [];
-  /** What came out of the vault. */
+  /** Content from the vault. */
   readonly staged: Committed[] = [];
 
   #heldBytes = 0;
 
-  /** Holds on to what is read, unless it is too much: answers whether there is room. */
+  /** Sets room aside to hold bytes that were read; returns whether there is enough. */
   hold(bytes: number): boolean {
     if (this.#heldBytes + bytes > MAX_HELD_BYTES) return false;
     this.#heldBytes += bytes;
@@ -37,7 +39,7 @@ export class FileTrace {
     return this.readings.length === 0 && this.changes.length === 0 && this.preimages.length === 0;
   }
 
-  /** Canonical JSON. SPEC: docs/formats/ledger.md, "Files of a call". */
+  /** Encodes the trace as canonical JSON. SPEC: docs/formats/ledger.md, "Files of a call". */
   encode(redactors: readonly Redactor[]): Uint8Array {
     const list: JsonObject = {
       changed: this.changes.map(({ path, before, after }) => ({

@@ -6,23 +6,23 @@ import { createStreamRedactor, type StreamRedactor } from "../result/redact.ts";
 import type { DecidedCall } from "./call.ts";
 import { redactorsForCaller, redactorsForRecord } from "./call-redactors.ts";
 
-/** What became of a call's output. */
+/** The collected output of a call. */
 export interface KeptOutput {
   readonly stored: CollectedContent;
-  /** The same content, unless the caller is given what is not stored. */
+  /** The same content, unless the caller receives content that is not stored. */
   readonly returned: ReturnedContent;
 }
 
 /**
- * Takes a call's output as it comes, and stores it with every secret taken out. Where the caller is given more than that,
- * a second copy is gathered for it, in memory only.
+ * Collects a call's output as it arrives, and stores it without any secret. If the caller receives more than that, a
+ * second copy is collected for it, in memory only.
  */
 export class OutputCollector {
   readonly #call: DecidedCall;
   readonly #stored: ContentCollector;
   readonly #charge: (bytes: number) => void;
   readonly #hide: StreamRedactor;
-  /** Undefined where the caller is given what is stored. */
+  /** Undefined if the caller receives exactly what is stored. */
   readonly #hideInRecord: StreamRedactor | undefined;
   #given: UnstoredCollector | undefined;
   #isWithheld = false;
@@ -37,17 +37,17 @@ export class OutputCollector {
     this.#hideInRecord = given === stored ? undefined : createStreamRedactor(stored);
   }
 
-  /** How much the caller has been given so far. */
+  /** Number of bytes for the caller so far. */
   get size(): number {
     return this.#given?.size ?? this.#stored.size;
   }
 
-  /** Of what the caller is given: all of it so far, if it is at most 1 MB; else its beginning. */
+  /** The caller's output so far, if it is at most 1 MB; otherwise its beginning. */
   head(): Uint8Array {
     return this.#given?.head() ?? this.#stored.head();
   }
 
-  /** What of it can be shown to the caller by now; `store` takes it and what goes with it. */
+  /** Redacts a chunk; returns what can be shown to the caller by now. The part is then passed to `store`. */
   push(chunk: Uint8Array): OutputPart {
     return { returned: this.#hide.push(chunk), stored: this.#hideInRecord?.push(chunk) };
   }
@@ -86,7 +86,7 @@ export class OutputCollector {
   }
 }
 
-/** A piece of output: for the caller, and for the record where that is another. */
+/** A piece of output: for the caller, and for the record if that differs. */
 export interface OutputPart {
   readonly returned: Uint8Array;
   readonly stored: Uint8Array | undefined;

@@ -9,8 +9,8 @@ import { Denied, Failed, isEnding } from "./ending.ts";
 import { RedecisionRefused } from "./redecision-refused.ts";
 
 /**
- * Decides a running call once more, about what it turned out to be about. Throws a RefusedAgain if the answer is no, or
- * if a person would have to be asked: nobody asked for this one.
+ * Decides a running call again, on what it turned out to be about. Throws RedecisionRefused if the call is denied, or
+ * needs an approval that no user was asked for.
  */
 export function redecide(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): void {
   const { trail } = call;
@@ -22,8 +22,8 @@ export function redecide(call: PermittedCall, needed: readonly Capability[], ker
 }
 
 /**
- * Decides on a host that turned up while the call ran: by a redirect, or because a program asked for it. Answers why it
- * may not be asked; a host that needs an approval would have had to be named before.
+ * Decides on a host that turned up while the call ran, through a redirect or a program. Returns why it may not be
+ * contacted; a host that needs an approval must be named before.
  */
 export function decideHost(call: PermittedCall, right: NetworkCapability, kernel: KernelParts): string | undefined {
   const refused = decide(call, [right], kernel);
@@ -41,19 +41,20 @@ function decide(call: PermittedCall, needed: readonly Capability[], kernel: Kern
   if (refused !== undefined) return refused;
   const answer = evaluateCall(call, facts, replaceNeeded(call, needed), kernel);
   if (isEnding(answer)) return answer;
-  // SECURITY: a yes to one path is none to where a link leads instead, and a yes to one host is none to another.
+  // SECURITY: approving one path does not approve the path to which a link leads instead, and approving one host does
+  // not approve another.
   const isSameDemand = answer.approval === call.approval && answer.always.every((id) => call.always.includes(id));
   const isCovered = isSameDemand && !needed.some(isPlace);
   return answer.approval === "none" || isCovered ? undefined : approvalNotRequested();
 }
 
-/** What turned out, in the place of what was named of that kind; of the rest, what was named. */
+/** Replaces named capabilities with those that turned out to be needed in the same family; keeps the others. */
 function replaceNeeded(call: PermittedCall, needed: readonly Capability[]): readonly Capability[] {
   const turnedOut = new Set(needed.map(familyOf));
   return [...needed, ...call.needed.filter((named) => !turnedOut.has(familyOf(named)))];
 }
 
-/** To read and to write are one: `fs`, `net`, `db`. */
+/** Returns the family of a capability, in which reading and writing are one: `fs`, `net`, `db`. */
 function familyOf({ kind }: Capability): string {
   return kind.replace(/_(?:read|write)$/, "");
 }
@@ -62,7 +63,11 @@ function isPlace({ kind }: Capability): boolean {
   return kind === "fs_read" || kind === "fs_write" || kind === "net_read" || kind === "net_write";
 }
 
-/** SECURITY: links that are swapped over and over would have a call decided without end. */
+/**
+ * Creates the error of a call that was about something else more than once while it was opened.
+ *
+ * SECURITY: without this limit, links that are swapped over and over would have a call decided without end.
+ */
 function tooManyChanges(): Failed {
   return new Failed(
     "PATH_ESCAPE",

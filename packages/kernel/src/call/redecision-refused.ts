@@ -1,6 +1,6 @@
 import type { Denied, Failed } from "./ending.ts";
 
-/** Thrown into a tool whose call was decided again and refused: whatever the tool makes of it, the call is denied. */
+/** Thrown into a tool whose call was decided again and refused. However the tool handles it, the call is denied. */
 export class RedecisionRefused extends Error {
   readonly refusal: Denied | Failed;
 

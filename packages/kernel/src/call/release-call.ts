@@ -2,7 +2,7 @@ import type { CallResponse } from "../journal/call-response.ts";
 import { settleTreeBytes } from "../session/tree-storage.ts";
 import type { IncomingCall } from "./call.ts";
 
-/** Gives back whatever a call still holds, however it ended. */
+/** Releases everything that a call still holds, however it ended. */
 export function releaseCall(incoming: IncomingCall, answer: CallResponse): void {
   const { trail } = incoming;
   const { running, live } = trail;

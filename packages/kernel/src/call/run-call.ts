@@ -19,7 +19,7 @@ import { record } from "./record/record.ts";
 import { releaseCall } from "./release-call.ts";
 import { reply } from "./reply/reply.ts";
 
-/** The path of one call. Every request comes out of here with exactly one answer. Never rejects. */
+/** Runs one call through all stages. Every request gets exactly one response. Never rejects. */
 export async function runCall(
   incoming: IncomingCall,
   kernel: KernelParts,
@@ -43,9 +43,10 @@ export async function runCall(
 }
 
 /**
- * Up to the end that is recorded. A stage that needs no waiting answers at once, and nothing is waited for.
+ * Runs the stages up to the ending that is recorded. A stage that needs no wait returns synchronously, and is not
+ * awaited.
  *
- * Fail closed: whatever is thrown on the way is a refusal, and is recorded as one.
+ * Fail closed: an error thrown by any stage is a refusal, and is recorded as one.
  */
 async function runStages(incoming: IncomingCall, kernel: KernelParts): Promise<KeptCall | Ending> {
   try {
@@ -97,7 +98,10 @@ async function runStages(incoming: IncomingCall, kernel: KernelParts): Promise<K
   }
 }
 
-/** A yes that was not used is good for the same call again, unless what it was given for changed. */
+/**
+ * Releases an approval. If it was not used it is available again for the same call, unless what it was given for has
+ * changed.
+ */
 async function releaseApproval({ trail }: IncomingCall, kernel: KernelParts): Promise<void> {
   try {
     await kernel.approvals.release(trail.approvalId);
@@ -137,7 +141,10 @@ function outcomeOf({ result }: CallResponse): CallOutcome {
   return { status: "success", code: "" };
 }
 
-/** The same once the call has ended: what an observer throws can refuse a call, but not change how it ended. */
+/**
+ * Notifies the observer once the call has ended. An observer that throws earlier refuses the call; one that throws here
+ * cannot change how it ended.
+ */
 function observe(stage: Stage | "done", incoming: IncomingCall, kernel: KernelParts, answer?: CallResponse): void {
   try {
     enter(stage, incoming, kernel, answer);

@@ -1,6 +1,6 @@
 /**
- * Base of a mark: the constructor of a class that extends this puts the class's private fields onto an object that
- * exists already. Only code inside that class can put them there or look for them.
+ * Base class of marks: the constructor of a subclass adds the private fields of that subclass to an existing object.
+ * Only code inside the subclass can add them or check for them.
  *
  * Not a WeakMap, which would do the same: one whose values refer to their keys keeps every call alive until the next
  * full garbage collection, and that was a third of the time a call takes.

@@ -4,7 +4,7 @@ import type { CallResponse } from "../journal/call-response.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { ToolOutput } from "../tool/tool.ts";
 
-/** The answer to a call, for code in this process. */
+/** Converts a response to a result for code in this process. */
 export function toCallResult(
   call: { readonly requestId: string; readonly tool: string },
   response: ToolResponse,
@@ -59,13 +59,16 @@ export function toCallResult(
   }
 }
 
-/** An empty result has no bytes to travel, and a large one does not. */
+/** Returns the result's inline bytes: empty for an empty result, undefined for one too large to be sent inline. */
 function inlineOf(success: ToolSuccess | undefined): Uint8Array | undefined {
   if (success === undefined || success.resultSize > BigInt(success.inlineResult.length)) return undefined;
   return success.inlineResult;
 }
 
-/** The value of an answer that was given before, from its bytes. A tool with a form of its own has none that could be read. */
+/**
+ * Decodes the value of a repeated response from its bytes; undefined for a tool with its own result form, which cannot
+ * be decoded.
+ */
 function decodeStoredResult(
   { resultType, tool }: ToolSuccess,
   bytes: Uint8Array | undefined,
@@ -73,7 +76,7 @@ function decodeStoredResult(
 ): ToolOutput | undefined {
   if (bytes === undefined) return undefined;
   const [name = "", version = ""] = tool.split("@", 2);
-  // What has no tool is the kernel's own answer.
+  // A response without a tool is the kernel's own.
   if (tool !== "" && (registry.resolve(name, version)?.tool.normalise ?? "custom") === "custom") return undefined;
   if (resultType === "binary" || resultType === "stream") return bytes;
   return resultType === "string" ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) : parseJson(bytes);

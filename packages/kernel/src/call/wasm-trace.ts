@@ -1,14 +1,14 @@
 import { HOST_FUNCTIONS, type HostFunction } from "../wasm/host-functions.ts";
 import type { WasmEnd, WasmLimits, WasmUsage } from "../wasm/wasm-runner.ts";
 
-/** How often a module asked for one thing, and how much went back and forth. */
+/** Number of calls of one host function, and bytes in each direction. */
 interface HostCallCount {
   calls: number;
   requestBytes: number;
   answerBytes: number;
 }
 
-/** As its outcome has it. SPEC: docs/formats/ledger.md, "Modules". */
+/** A module's use of resources in the outcome entry. SPEC: docs/formats/ledger.md, "Modules". */
 export interface WasmFacts {
   readonly fuelUsed: number;
   readonly fuelLimit: number;
@@ -18,7 +18,7 @@ export interface WasmFacts {
   readonly hostCalls: readonly ({ readonly name: HostFunction } & Readonly<HostCallCount>)[];
 }
 
-/** What a module used, and what it asked of its host. */
+/** The resources that a module used, and its calls to its host. */
 export class WasmTrace {
   readonly #limits: WasmLimits;
   readonly #counts = new Map<HostFunction, HostCallCount>();
@@ -46,7 +46,7 @@ export class WasmTrace {
       fuelLimit: this.#limits.fuel,
       memoryBytes: this.#use?.memoryBytes ?? 0,
       memoryLimitBytes: this.#limits.memoryBytes,
-      // Of a call that ended without a word of its host nobody knows anything.
+      // If the call ended without a report of the module's host, its use is not known.
       partial: this.#use?.isPartial ?? true,
       hostCalls: HOST_FUNCTIONS.flatMap((name) => {
         const count = this.#counts.get(name);

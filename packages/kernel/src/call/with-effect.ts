@@ -4,8 +4,8 @@ import type { CallTrail } from "./call-trail.ts";
 /**
  * Runs an operation that may change something outside the kernel.
  *
- * INVARIANT: `effects_possible` is true from the moment an operation begins, also of a call that is interrupted, and false
- * again only if the operation failed with an error that says it changed nothing.
+ * INVARIANT: `effects_possible` is true from the moment an operation begins, also for a call that is interrupted, and
+ * false again only if the operation failed with an error stating that nothing changed.
  */
 export async function withEffect<T>(trail: CallTrail, operate: () => Promise<T>): Promise<T> {
   requireAnyEffect(trail);
@@ -18,16 +18,17 @@ export async function withEffect<T>(trail: CallTrail, operate: () => Promise<T>)
   }
 }
 
-/** SECURITY: what is proven about a call after a crash is the end of its programs, so it can have no other effect. */
+/** SECURITY: only the end of such a call's programs is proven after a crash, so it must have no other effect. */
 export function requireAnyEffect({ programsIntentKey }: Pick<CallTrail, "programsIntentKey">): void {
   if (programsIntentKey === undefined) return;
   throw new KernelError("INTERNAL", "a tool with `changesByPrograms` changes nothing but through programs");
 }
 
 /**
- * The same fault without its claim that nothing was changed.
+ * Returns the same fault without its claim that nothing changed.
  *
- * SECURITY: the claim is about one operation of a port. A tool that lets the fault through may have done other things before.
+ * SECURITY: the claim is about one operation of a port. A tool that passes the fault on may have done other things
+ * before.
  */
 export function withoutNoChangeClaim(fault: unknown): unknown {
   if (!isKernelError(fault) || !fault.changedNothing) return fault;
@@ -35,7 +36,7 @@ export function withoutNoChangeClaim(fault: unknown): unknown {
   return new KernelError(code, message, { violations, cause: fault });
 }
 
-/** Starts a program. By the contract of the ports that do, a start that is rejected has run nothing. */
+/** Starts a program. By the contract of the ports that start programs, a rejected start has run nothing. */
 export async function startWithEffect<T>(trail: CallTrail, start: () => Promise<T>): Promise<T> {
   const takeBack = trail.beginEffect();
   try {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { Capability, HostPattern } from "./capability.ts";
 
-/** The form that leases, declarations and the ledger show; `parseCapability` reads it back. */
+/** Converts a capability to the JSON form in leases, declarations and the ledger; `parseCapability` reads it. */
 export function capabilityToJson(capability: Capability): JsonObject {
   switch (capability.kind) {
     case "fs_read":

@@ -3,7 +3,7 @@
 /** An absolute path of the workspace's file tree, by component; the empty list is the root of the file system. */
 export interface PathCapability {
   readonly kind: "fs_read" | "fs_write";
-  /** Absolute prefixes with `/`, without `.`/`..`; empty asks for some path. */
+  /** Absolute prefixes with `/`, without `.`/`..`; an empty list asks for some path. */
   readonly prefixes: readonly string[];
 }
 
@@ -15,14 +15,14 @@ export interface NetworkCapability {
 export interface HostPattern {
   /** `example.com`, `*.example.com` (subdomains, not the apex), `*`, or a literal address. */
   readonly host: string;
-  /** Absent means every port. */
+  /** If absent, every port. */
   readonly ports?: readonly number[];
 }
 
-/** Rights over a set of names. */
+/** A right to named things of one kind. */
 export interface NamesCapability {
   readonly kind: "db_read" | "db_write" | "exec" | "git" | "artifact" | "env_read" | "mcp";
-  /** Tables, programs, operations, categories, variables or servers; exact, or `*` for all. */
+  /** Tables, programs, operations, categories, variables or servers; exact names, or `*` for all. */
   readonly names: readonly string[];
 }
 

@@ -3,9 +3,9 @@ import { canonicalHost, hostCovers, isPort } from "./host-pattern.ts";
 import { isNormalPath, prefixCovers } from "./path-prefix.ts";
 
 /**
- * How an empty scope or a `*` is read on the asking side: as *some* right of the kind (a tool's declaration, whose
- * arguments decide which) or as *all* of them (arguments and delegation). On the held side `*` is always all, and an
- * empty scope always nothing.
+ * How an empty scope or a `*` in a requested right is read: as *some* right of the kind (in a tool's declaration, where
+ * the arguments decide which) or as *all* of them (in arguments and delegation). In a held right `*` always means all,
+ * and an empty scope always nothing.
  */
 type Reading = "some" | "all";
 
@@ -13,37 +13,44 @@ type Reading = "some" | "all";
  * Whether a held right satisfies a declared requirement.
  *
  * SPEC: an empty or `*` scope in a required capability asks for some right of that kind.
- * SECURITY: never use this for a right made from arguments; there a `*` is a name somebody chose. Use `isWithin`.
+ * SECURITY: never use this for a right made from arguments; there a `*` is a name that the caller chose. Use
+ * `isWithin`.
  */
 export function covers(held: Capability, asked: Capability): boolean {
   return isCovered([held], asked, "some");
 }
 
-/** The same against several rights together: each path, host and port, or name needs one of them. */
+/**
+ * Whether several held rights together satisfy a requirement: each path, host and port, or name must be covered by one
+ * of them.
+ */
 export function coveredByAny(held: readonly Capability[], asked: Capability): boolean {
   return isCovered(held, asked, "some");
 }
 
-/** Whether one right holds everything another does; an empty or `*` scope inside needs a `*` outside. */
+/** Whether one right includes everything that another does; an empty or `*` scope in `inner` needs a `*` in `outer`. */
 export function contains(outer: Capability, inner: Capability): boolean {
   return isCovered([outer], inner, "all");
 }
 
-/** Whether the rights of `child` never reach beyond those of `parent` taken together. */
+/** Whether the rights of `child` never exceed those of `parent` taken together. */
 export function isWithin(child: readonly Capability[], parent: readonly Capability[]): boolean {
   return child.every((capability) => isCovered(parent, capability, "all"));
 }
 
 export interface CapabilityRequirements {
-  /** What the tool's declaration asks for. */
+  /** What the tool's declaration requires. */
   readonly required: readonly Capability[];
-  /** What these very arguments need. */
+  /** What these exact arguments need. */
   readonly needed: readonly Capability[];
 }
 
 const NONE_MISSING: readonly Capability[] = [];
 
-/** What a call lacks, each part under its own reading. Allocates nothing when nothing is missing. */
+/**
+ * Returns the rights that a call lacks: declared ones read as *some*, those of its arguments as *all*. Allocates
+ * nothing when nothing is missing.
+ */
 export function missingCapabilities(
   held: readonly Capability[],
   demand: CapabilityRequirements,
@@ -94,14 +101,14 @@ const EVERY_MODEL: Model = { provider: "*", model: "*" };
 
 type Model = InferenceCapability["models"][number];
 
-/** An empty scope stands for its `*`. */
+/** Checks every part of a scope; an empty scope stands for `*`. */
 function everyPart<T>(parts: readonly T[], whole: T, isPartCovered: (part: T) => boolean): boolean {
   return parts.length === 0 ? isPartCovered(whole) : parts.every(isPartCovered);
 }
 
 function isPathCovered(held: readonly Capability[], kind: CapabilityKind, path: string, reading: Reading): boolean {
   const isWildcard = path === "*";
-  // SECURITY: a path that is not in normal form is covered by nothing.
+  // SECURITY: a path that is not in normal form is never covered.
   if (!isWildcard && !isNormalPath(path)) return false;
   const asked = isWildcard ? "/" : path;
   return held.some(
@@ -118,7 +125,7 @@ function isHostCovered(
   asked: HostPattern,
   reading: Reading,
 ): boolean {
-  // SECURITY: `evil.test\0.allowed.com` and every other odd spelling is covered by nothing, not even by `*`.
+  // SECURITY: `evil.test\0.allowed.com` and every other unusual spelling is never covered, not even by `*`.
   if (canonicalHost(asked.host) !== asked.host) return false;
   const isAnyHost = asked.host === "*" && reading === "some";
   const isReached = (port: number | undefined): boolean =>
@@ -162,7 +169,7 @@ function nameCovers(held: string, asked: string, reading: Reading): boolean {
   return held === "*" || held === asked || (asked === "*" && reading === "some");
 }
 
-/** Reached only by values that the compiler never saw. */
+/** Reached only by values that bypassed the type checker. */
 function assertUnknownKind(_asked: never): boolean {
   return false;
 }

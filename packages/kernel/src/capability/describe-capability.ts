@@ -3,15 +3,15 @@ import { showText } from "./quote-text.ts";
 
 const MAX_SHOWN = 3;
 
-/** A few words for messages, such as `fs_read /src` or `net_read *.example.com:443`. */
+/** Describes a capability in a few words for messages, such as `fs_read /src` or `net_read *.example.com:443`. */
 export function describeCapability(capability: Capability): string {
   const scope = describeScope(capability);
   return scope === "" ? capability.kind : `${capability.kind} ${scope}`;
 }
 
 /**
- * Rights that a lease lacks, for people. A declaration asks for some right of a kind, the arguments for a certain one:
- * where both are missing, the certain one says it all.
+ * Describes the rights that a lease lacks, for users. A declaration asks for any right of a kind, the arguments for a
+ * specific one: where both are missing, only the specific one is named.
  */
 export function describeMissing(missing: readonly Capability[]): string[] {
   const texts = missing.map((capability) => ({ kind: capability.kind, text: describeCapability(capability) }));

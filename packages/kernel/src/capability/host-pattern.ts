@@ -11,26 +11,26 @@ const MAX_PORT = 65_535;
 const ASCII = /^[\x21-\x7e]+$/;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** A last label that resolvers read as a number, which makes the whole name an address (`0x7f.1`, `2130706433`). */
+/** A last label that resolvers read as a number, so that the whole name is an address (`0x7f.1`, `2130706433`). */
 const NUMERIC_LABEL = /^(?:\d+|0x[0-9a-f]*)$/;
 
-/** The one spelling of a host name, address, `*.name` or `*`; undefined for anything else. */
+/** Returns the canonical spelling of a host name, address, `*.name` or `*`; undefined for anything else. */
 export function canonicalHost(text: string): string | undefined {
   if (text === "*") return text;
-  // SECURITY: ASCII is checked before lower-casing; the Kelvin sign lower-cases to an ordinary k.
+  // SECURITY: check for ASCII before lower-casing: the Kelvin sign lower-cases to an ordinary k.
   if (!ASCII.test(text)) return undefined;
   const host = text.toLowerCase();
   if (host.includes(":")) return canonicalIpv6(host);
   const name = host.startsWith("*.") ? host.slice(2) : host;
   if (name.length > MAX_NAME_LENGTH) return undefined;
   const labels = name.split(".");
-  // SECURITY: `*.0.0.1` must never be taken for a pattern over addresses.
+  // SECURITY: `*.0.0.1` must never be read as a pattern of addresses.
   if (NUMERIC_LABEL.test(labels.at(-1) ?? "")) return isCanonicalIpv4(host) ? host : undefined;
   return labels.every((label) => LABEL.test(label)) ? host : undefined;
 }
 
 /**
- * Whether one canonical pattern reaches everything another does.
+ * Whether one canonical pattern covers everything that another does.
  *
  * SPEC: `*.example.com` covers subdomains at any depth and not the apex.
  */
@@ -44,7 +44,7 @@ export function isPort(port: number): boolean {
   return Number.isInteger(port) && port >= 1 && port <= MAX_PORT;
 }
 
-/** `{"host": ..., "ports": [...]}`; without ports, every port. */
+/** Reads `{"host": ..., "ports": [...]}`; without ports, the pattern covers every port. */
 export function readHostPattern(reader: JsonReader, json: JsonValue, field: string): HostPattern | undefined {
   const object = reader.object(json, field, ["host", "ports"]);
   if (object === undefined) return undefined;

@@ -2,16 +2,16 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}$/;
 const GROUP = /^[0-9a-f]{1,4}$/;
 const GROUPS = 8;
 
-/** Four decimal numbers without leading zeros: the only spelling of an IPv4 address that is not ambiguous. */
+/** Whether a text is four decimal numbers without leading zeros: the only unambiguous spelling of an IPv4 address. */
 export function isCanonicalIpv4(text: string): boolean {
   return IPV4.test(text) && !text.endsWith(".");
 }
 
 /**
- * The one spelling (RFC 5952) of a lower-case IPv6 address in hex groups, or undefined.
+ * Returns the canonical spelling (RFC 5952) of a lower-case IPv6 address in hex groups, or undefined.
  *
- * SECURITY: zones, dotted tails and IPv4-mapped addresses are refused: each is another name for an address that has
- * a plain one, and rights are compared by name.
+ * SECURITY: zones, dotted tails and IPv4-mapped addresses are rejected: each is another name for an address that has a
+ * plain one, and rights are compared by name.
  */
 export function canonicalIpv6(text: string): string | undefined {
   const groups = parseGroups(text);
@@ -38,7 +38,7 @@ function isIpv4Mapped(groups: readonly number[]): boolean {
   return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
 }
 
-/** The first of the longest runs of at least two zero groups. */
+/** Finds the first of the longest runs of at least two zero groups. */
 function longestZeroRun(groups: readonly number[]): { start: number; length: number } | undefined {
   let longest = { start: 0, length: 1 };
   let start = 0;

@@ -10,14 +10,14 @@ import {
 import { nearestName } from "./nearest-name.ts";
 import { quoteText, showText } from "./quote-text.ts";
 
-/** Reads untrusted JSON and notes everything that is wrong with it, so that a person corrects it once. */
+/** Reads untrusted JSON and collects all violations, so that a user can correct them in one pass. */
 export interface JsonReader {
   readonly violations: readonly Violation[];
-  /** Answers undefined, so that a reading function can end with it. */
+  /** Adds a violation. Returns undefined, so that a reading function can return its result. */
   refuse(field: string, rule: Rule, message: string): undefined;
-  /** An object with no other keys than these. */
+  /** Reads an object with no other keys than these. */
   object(json: JsonValue | undefined, field: string, keys: readonly string[]): JsonObject | undefined;
-  /** Undefined if any item was refused. */
+  /** Reads a list; undefined if any item was refused. */
   list<T>(
     json: JsonValue | undefined,
     field: string,
@@ -26,9 +26,9 @@ export interface JsonReader {
   ): T[] | undefined;
   wholeNumber(json: JsonValue | undefined, field: string, range: NumberRange): number | undefined;
   choice<T extends string>(json: JsonValue | undefined, field: string, choices: readonly T[]): T | undefined;
-  /** Text of 1 to `limit` characters without control characters. */
+  /** Reads text of 1 to `limit` characters without control characters. */
   name(json: JsonValue | undefined, field: string, limit: number): string | undefined;
-  /** The value if nothing was refused. */
+  /** Returns the value if nothing was refused; otherwise throws with all violations. */
   finish<T>(value: T | undefined, code: Code, what: string): T;
 }
 
@@ -37,10 +37,10 @@ export interface NumberRange {
   readonly max: number;
 }
 
-/** A document with more mistakes than this is not being corrected by anyone. */
+/** Maximum number of collected violations: a user corrects no document with more. */
 const MAX_VIOLATIONS = 100;
 
-/** Control characters and halves of surrogate pairs. */
+/** Control characters and unpaired surrogates. */
 const UNFIT_FOR_NAMES = /[\p{Cc}\p{Cs}]/u;
 
 export function createJsonReader(): JsonReader {
@@ -77,7 +77,7 @@ export function createJsonReader(): JsonReader {
       if (!Number.isSafeInteger(json) || json < min || json > max) {
         return reader.refuse(field, "range", `must be a whole number from ${min} to ${max}, not ${json}`);
       }
-      // Minus zero is zero.
+      // Turns minus zero into zero.
       return json + 0;
     },
     choice(json, field, choices) {
@@ -111,7 +111,7 @@ export function createJsonReader(): JsonReader {
   return reader;
 }
 
-/** A property of its own, so that nothing inherited is ever taken for input. */
+/** Returns an own property, so that inherited ones are never taken for input. */
 export function ownField(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
@@ -120,14 +120,14 @@ export function joinField(parent: string, key: string): string {
   return parent === "" ? key : `${parent}.${key}`;
 }
 
-/** Unicode code points. */
+/** Counts Unicode code points. */
 export function countCharacters(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-/** What to say of a key that is none of these. */
+/** Returns the message about an unknown key, with the known key it most likely means. */
 export function unknownKey(key: string, keys: readonly string[]): string {
   const nearest = nearestName(key, keys);
   return nearest === undefined

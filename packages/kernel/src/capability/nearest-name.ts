@@ -1,6 +1,7 @@
-/** The known name a misspelt one most likely means, or undefined if none is close. */
+/** Returns the known name that a misspelt one most likely means, or undefined if none is close. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  // A long text is no misspelling, and comparing it would cost its length for every known name.
+  // A long text is not a misspelling, and comparing it with every known name would take time in proportion to its
+  // length.
   if (name.length > 64) return undefined;
   let nearest: string | undefined;
   let least = Number.POSITIVE_INFINITY;

@@ -4,7 +4,7 @@ import { readHostPattern } from "./host-pattern.ts";
 import { createJsonReader, type JsonReader, joinField, ownField } from "./json-reader.ts";
 import { readPathPrefix } from "./path-prefix.ts";
 
-/** Each kind with the keys its JSON form has besides `kind`. */
+/** The keys in the JSON form of each kind, besides `kind`. */
 const KEYS_OF_KIND: { readonly [K in CapabilityKind]: readonly string[] } = {
   fs_read: ["prefixes"],
   fs_write: ["prefixes"],
@@ -28,15 +28,16 @@ const CAPABILITY_KINDS = Object.keys(KEYS_OF_KIND) as readonly CapabilityKind[];
 const EVERY_KEY = ["kind", ...new Set(Object.values(KEYS_OF_KIND).flat())];
 
 /**
- * Untrusted JSON to a capability in normal form: scopes sorted and without repeats, paths and hosts in their one
- * spelling. Throws LEASE_INVALID with every problem; `field` says where in the document the capability stands.
+ * Parses a capability from untrusted JSON to normal form: scopes sorted and without duplicates, paths and hosts in
+ * their canonical spelling. Throws LEASE_INVALID with every violation; `field` is the position of the capability in the
+ * document.
  */
 export function parseCapability(json: JsonValue, field: string): Capability {
   const reader = createJsonReader();
   return reader.finish(readCapability(reader, json, field), "LEASE_INVALID", "the capability");
 }
 
-/** The same as part of a larger document. */
+/** Reads a capability that is part of a larger document. */
 export function readCapability(reader: JsonReader, json: JsonValue, field: string): Capability | undefined {
   const kindOnly = reader.object(json, field, EVERY_KEY);
   if (kindOnly === undefined) return undefined;
@@ -85,7 +86,7 @@ function readScope(
   }
 }
 
-/** Sorted and without repeats, so that equal rights have equal JSON. */
+/** Reads a list, sorted and without duplicates, so that equal rights have equal JSON. */
 function readSet<T>(
   reader: JsonReader,
   object: JsonObject,

@@ -3,13 +3,13 @@ import { countCharacters, type JsonReader } from "./json-reader.ts";
 
 const SLASH = 47;
 
-/** A NUL, an empty component, or one that is `.` or `..` however it is separated. */
+/** A NUL, an empty component, or a `.` or `..` component with either separator. */
 const NOT_NORMAL = /\0|\/\/|(?:^|[/\\])\.{1,2}(?:[/\\]|$)/;
 
 /**
- * Absolute, with nothing in it that a file system would resolve.
+ * Whether a path is absolute and contains nothing that a file system would resolve.
  *
- * SECURITY: prefixes are compared only between normal paths; `/src/../etc` begins with `/src` and is not in it.
+ * SECURITY: only normal paths are compared with prefixes; `/src/../etc` begins with `/src` and is not in it.
  */
 export function isNormalPath(path: string): boolean {
   return (
@@ -20,14 +20,14 @@ export function isNormalPath(path: string): boolean {
   );
 }
 
-/** Whether a normal path lies at or below a normal prefix, component by component; `*` and `/` hold every path. */
+/** Whether a normal path is at or below a normal prefix, component by component; `*` and `/` cover every path. */
 export function prefixCovers(prefix: string, path: string): boolean {
   if (prefix === "*" || prefix === "/") return true;
   if (!path.startsWith(prefix)) return false;
   return path.length === prefix.length || path.charCodeAt(prefix.length) === SLASH;
 }
 
-/** `*`, or an absolute path; one slash at its end is dropped. */
+/** Reads `*` or an absolute path; drops one slash at its end. */
 export function readPathPrefix(reader: JsonReader, json: JsonValue, field: string): string | undefined {
   if (json === "*") return json;
   if (typeof json !== "string") return reader.refuse(field, "format", "must be an absolute path or `*`");

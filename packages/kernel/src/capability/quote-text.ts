@@ -1,24 +1,24 @@
 const MAX_LENGTH = 64;
 const MAX_PLACE_LENGTH = 256;
 
-/** Anything that would move the cursor, hide text or reorder it. */
+/** Characters that would move the cursor, or hide or reorder text. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}`]/gu;
 
 /**
- * Text from outside, made fit for a one-line message: in backticks, cut, with unseen characters spelled out.
+ * Makes untrusted text fit for a one-line message: in backticks, cut, with invisible characters spelled out.
  *
- * SECURITY: whoever wrote the text must not be able to end the quotation, break the line or repaint a terminal.
+ * SECURITY: the author of the text must not be able to end the quotation, break the line or repaint a terminal.
  */
 export function quoteText(text: string): string {
   return `\`${showText(text)}\``;
 }
 
-/** The same of a path or a host, of which the end matters as much as the beginning: cut later. */
+/** Quotes a path or a host, cut later: its end matters as much as its beginning. */
 export function quotePlace(text: string): string {
   return `\`${show(text, MAX_PLACE_LENGTH)}\``;
 }
 
-/** The same without the backticks. */
+/** Makes untrusted text fit for a one-line message, without the backticks. */
 export function showText(text: string): string {
   return show(text, MAX_LENGTH);
 }

@@ -1,7 +1,7 @@
 import type { Capability } from "./capability.ts";
 import { contains } from "./covers.ts";
 
-/** Whether two capabilities are the same right, however each is written. */
+/** Whether two capabilities are the same right, regardless of how each is written. */
 export function sameCapability(left: Capability, right: Capability): boolean {
   if (left.kind !== right.kind) return false;
   if (isEmpty(left) || isEmpty(right)) return isEmpty(left) && isEmpty(right);

@@ -3,15 +3,17 @@ import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
 import type { StateChange } from "../ports.ts";
 import type { ErasureTarget } from "./erasure.ts";
 
-/** Items of one record: its entries and the tombstones become durable together. */
+/** Maximum number of items in one erasure record. The record's entries and the tombstones become durable together. */
 export const MAX_ERASED_PER_RECORD = 2048;
 
-/** Why the kernel erases by itself. */
+/** Reason recorded when the kernel erases content because of its retention limits. */
 export const RETENTION = { reason: "retention", by: "" };
 
 /**
- * INVARIANT: the entry that says so and the tombstone are one transaction; files go after it. So at no moment is anything
- * gone that the ledger does not say is erased.
+ * Records the erasure of items and turns them into tombstones.
+ *
+ * INVARIANT: the entry that records an erasure and the tombstone are written in one transaction; files are removed
+ * afterwards. So content is never missing without a ledger entry that says it was erased.
  */
 export async function appendErasures(
   targets: readonly ErasureTarget[],
@@ -30,8 +32,8 @@ export async function appendErasures(
 }
 
 /**
- * From the last record to the first: what a later record of a call only names lies in an earlier one, and a reader must
- * never find the name without the bytes.
+ * Sorts items from the last record to the first. A later record of a call may only reference content that an earlier
+ * record holds, and a reader must never find the reference without the bytes.
  */
 export function inErasingOrder(targets: readonly ErasureTarget[]): ErasureTarget[] {
   return targets.toSorted((left, right) => right.recordIndex - left.recordIndex || left.item - right.item);

@@ -8,14 +8,17 @@ import type { CollectionReport, Retention } from "./erasure.ts";
 import { finishErasing } from "./finish-erasing.ts";
 
 export interface CollectionOptions extends Retention {
-  /** Only says what would be done. */
+  /** Only report what would be erased. */
   readonly dryRun: boolean;
-  /** After so many items the rest is left for another round. */
+  /** Stop after this many items; the rest is left for the next round. */
   readonly maxItems: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Erases what no artifact and no open session needs, once it is old enough or there is too much of it. */
+/**
+ * Erases content that no artifact and no open session needs, once it exceeds the maximum age or the total exceeds the
+ * maximum size.
+ */
 export async function collectGarbage(collecting: CollectionOptions, kernel: KernelParts): Promise<CollectionReport> {
   const { dryRun, maxItems, signal } = collecting;
   if (kernel.closing()) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");

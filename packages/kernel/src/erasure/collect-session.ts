@@ -11,11 +11,13 @@ import { readChain, toErasureTarget } from "./read-targets.ts";
 export interface CollectedSession {
   readonly items: number;
   readonly bytes: number;
-  /** Others rest on something of it, or have it in hand: there will be more to collect. */
+  /**
+   * Some content is still referenced by another session or in use by a running call; a later round has more to collect.
+   */
   readonly isWaiting: boolean;
 }
 
-/** Roles that another record may rest on without bytes of its own. */
+/** Roles of content that another record may reference without holding its bytes. */
 const NAMEABLE: ReadonlySet<number> = new Set([
   ContentRole.INPUT,
   ContentRole.RESULT,
@@ -25,20 +27,20 @@ const NAMEABLE: ReadonlySet<number> = new Set([
   ContentRole.OUTPUT,
 ]);
 
-/** Of one session in one round. */
+/** Maximum number of items of one session in one round. */
 const MAX_AT_ONCE = 100_000;
 const NO_NONCE = new Uint8Array(0);
 
 /**
- * Erases the items of a session that has ended, but for content of artifacts and what another session was given of it.
- * Content that others put or received by themselves stays with them.
+ * Erases the items of an ended session, except content of artifacts and content granted to another session. Content
+ * that other sessions put or received on their own stays with them.
  */
 export async function collectSession(
   session: EndedSession,
   { dryRun }: { readonly dryRun: boolean },
   kernel: KernelParts,
 ): Promise<CollectedSession> {
-  // Whoever settles a call wants to see what it asked.
+  // The person who settles an open intent needs to see the call's input.
   const open = await kernel.store.listState("intents", `${session.id}/`, 1);
   if (open.length > 0) return { items: 0, bytes: 0, isWaiting: true };
   const targets = inErasingOrder(await readTargets(session.id, kernel));
@@ -72,13 +74,13 @@ async function readTargets(sessionId: string, { store }: KernelParts): Promise<E
       const target = toErasureTarget(record, position, item);
       if (target !== undefined) targets.push({ ...target, nonce: NO_NONCE });
     }
-    // The last ones first: the rest comes in another round.
+    // Keep the last targets; the rest is collected in a later round.
     if (targets.length > 2 * MAX_AT_ONCE) targets.splice(0, targets.length - MAX_AT_ONCE);
   }
   return targets;
 }
 
-/** INVARIANT: from this look at who needs content to its tombstone, nobody can come to need it: it is held. */
+/** INVARIANT: the content is held, so between this check and the tombstone no call can start to need it. */
 async function findUnneeded(
   batch: readonly ErasureTarget[],
   sessionId: string,
@@ -99,7 +101,10 @@ async function findUnneeded(
 
 type Need = "none" | "artifact" | "session";
 
-/** Sessions that were given content and have ended let go of it themselves, before whoever gave it. */
+/**
+ * Finds out whether content is still needed. Sessions that were granted content release their references when they are
+ * collected themselves, before the session that granted it.
+ */
 async function needFor(name: string, sessionId: string, { contentUses, store }: KernelParts): Promise<Need> {
   const digest = fromHex(name);
   if (digest === undefined) return "none";
@@ -109,7 +114,7 @@ async function needFor(name: string, sessionId: string, { contentUses, store }: 
   return references.some(({ chain }) => chain !== sessionId) ? "session" : "none";
 }
 
-/** It need not be read again. */
+/** Marks the session as collected, so that later rounds skip it. */
 function collectedRow({ id, usage }: EndedSession): StateChange {
   return { table: "sessions", key: usageKey(id), value: canonicalJsonBytes({ ...usage, collected: true }) };
 }

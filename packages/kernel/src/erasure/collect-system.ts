@@ -5,12 +5,12 @@ import { appendErasures, MAX_ERASED_PER_RECORD, RETENTION } from "./append-erasu
 import type { ErasureTarget } from "./erasure.ts";
 import { readChain, toErasureTarget } from "./read-targets.ts";
 
-/** Where the part of the system's chain begins that may still have something to collect. */
+/** Index from which the system's chain may still hold something to collect, per kernel. */
 const marks = new WeakMap<KernelParts, number>();
 
 /**
- * Erases old inputs of calls that clients asked about and ran themselves, where they belong to no session. All else in the
- * system's chain is public: policies and definitions.
+ * Erases old inputs of calls that clients ran themselves and only asked the kernel to decide, where they belong to no
+ * session. Everything else in the system's chain is public: policies and tool definitions.
  */
 export async function collectSystem(
   { endedBeforeMs, dryRun }: { readonly endedBeforeMs: number; readonly dryRun: boolean },
@@ -40,7 +40,7 @@ export async function collectSystem(
       free();
     }
   });
-  // What is in use is looked at again.
+  // If some content was in use, the next round checks the same records again.
   if (erased.length === targets.length) marks.set(kernel, next);
   return erased;
 }

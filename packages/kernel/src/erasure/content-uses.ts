@@ -1,38 +1,40 @@
 import { toHex } from "@narthex/contracts";
 
 /**
- * Which content may be named by a record that is still to come: a call that has found it, or has just written its file,
- * names it only at its end.
+ * Tracks content that a future record may reference: a call that has found content, or has just written its file,
+ * references it only in its last record.
  *
- * SECURITY: what is in use is not erased by retention, and its file is not removed by anyone. Otherwise a call could be
- * answered with content that is gone, or a record could name what is nowhere. Tested by "nothing that a call is about to
- * name is collected".
+ * SECURITY: content in use is not erased by retention, and its file is never removed. Otherwise a response could
+ * reference erased content, or a record could reference content that is not stored. Tested by "collects nothing that a call is about to name".
  */
 export interface ContentUses {
-  /** Something begins that may name content; gives what `end` takes. */
+  /** Begins work that may reference content. Returns the value to pass to `end`. */
   begin(): number;
   end(use: number): void;
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** Somebody found it, or wrote it. */
+  /** Notes that running work has found or written this content. */
   note(digest: Uint8Array): void;
-  /** Somebody who noted it may still be under way. */
+  /** Whether work that noted this content may still be running. */
   isInUse(digest: Uint8Array): boolean;
-  /** Nobody finds these until the returned function is called. */
+  /** Makes this content impossible to find until the returned function is called. */
   hold(digests: Iterable<string>): () => void;
-  /** Undefined if nobody holds it. */
+  /** Resolves when the content is no longer held; undefined if it is not held. */
   whenFree(digest: Uint8Array): Promise<void> | undefined;
 }
 
-/** Digests remembered; beyond it, all that were noted count as in use until whoever runs now has ended. */
+/**
+ * Maximum number of digests remembered. Beyond it, all digests noted so far count as in use until all work running now
+ * has ended.
+ */
 const MAX_NOTED = 100_000;
 
 export function createContentUses(): ContentUses {
-  /** In the order in which they began. */
+  /** Uses in the order in which they began. */
   const running = new Set<number>();
   const noted = new Map<string, number>();
   const held = new Map<string, Promise<void>>();
   let now = 0;
-  /** Whatever was noted up to here was forgotten one by one. */
+  /** Everything noted up to this point is no longer tracked individually. */
   let allNotedUntil = 0;
 
   function oldest(): number {

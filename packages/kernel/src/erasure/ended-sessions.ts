@@ -4,11 +4,11 @@ import { usageKey } from "../session/live-session.ts";
 import type { Session } from "../session/session.ts";
 import { sessionFromJson } from "../session/session-to-json.ts";
 
-/** A session whose content nobody but artifacts may need any more. */
+/** A session whose content may be needed only by artifacts. */
 export interface EndedSession {
   readonly id: string;
   readonly endedAtMs: number;
-  /** What it has stored, about. */
+  /** Approximate number of bytes stored. */
   readonly bytes: number;
   readonly usage: JsonObject;
 }
@@ -16,11 +16,14 @@ export interface EndedSession {
 type Parts = Pick<KernelParts, "store" | "ledger">;
 
 const PAGE = 256;
-/** The oldest that are looked at in one round. */
+/** Maximum number of sessions returned per round, oldest first. */
 const MAX_SESSIONS = 10_000;
 const MAX_DEPTH = 16;
 
-/** Ended sessions whose content was not collected yet, those that ended first before the others; and what all keep. */
+/**
+ * Lists ended sessions whose content was not collected yet, in the order in which they ended, and the number of bytes
+ * that all of them keep.
+ */
 export async function listEndedSessions(
   kernel: Parts,
 ): Promise<{ readonly ended: EndedSession[]; readonly bytes: number }> {
@@ -58,12 +61,15 @@ async function findEnded(session: Session, kernel: Parts): Promise<EndedSession 
   return { id: session.id, endedAtMs: await endOf(session, kernel), bytes, usage };
 }
 
-/** A quarantined session takes no calls, but what it did is looked at: its content stays as long as it would have lived. */
+/**
+ * A quarantined session takes no calls, but people review what it did: its content stays until the session would have
+ * expired.
+ */
 function isNeeded({ state, expiresAtMs }: Session, { ledger }: Pick<KernelParts, "ledger">): boolean {
   return (state === "open" || state === "quarantined") && ledger.nowMs() < expiresAtMs;
 }
 
-/** Ancestors may name what a session received, so it is theirs too. */
+/** Ancestors may reference content that a session received, so an open ancestor keeps it. */
 async function hasOpenAncestor(session: Session, kernel: Parts): Promise<boolean> {
   let parentId = session.parentSessionId;
   for (let depth = 0; parentId !== undefined && depth < MAX_DEPTH; depth++) {
@@ -80,7 +86,7 @@ async function readSession(id: string, store: KernelParts["store"]): Promise<Ses
   return row === undefined ? undefined : sessionFromJson(parseJson(row));
 }
 
-/** When it was over: at its last record, or when its time ran out. */
+/** Time at which the session ended: its last record, or its expiry if it was not closed. */
 async function endOf(session: Session, { store }: Pick<KernelParts, "store">): Promise<number> {
   const [last] = await store.readRecords({ chain: session.id, limit: 1, newest: true });
   const lastMs = last === undefined ? session.openedAtMs : Number(fromBinary(RecordSchema, last.record).wallTimeMs);

@@ -12,13 +12,14 @@ import { unfinishedErasureRow, removedErasureRow } from "./unfinished-erasure.ts
 
 const MAX_REASON = 500;
 const MAX_NAMED = 1000;
-/** How long running calls get to end that have the content in hand. */
+/** How long to wait for running calls that use the content. */
 const WAIT_MS = 10_000;
 const POLL_MS = 20;
 
 /**
- * Erases content for good: every item that names it becomes a tombstone, in the same transaction as the entries that say
- * so; then it leaves the index, its files, the logs and whatever is left of it in the store's files.
+ * Erases content permanently. Every item that references it becomes a tombstone, in the same transaction as the entries
+ * that record the erasure; then it is removed from the index, its files, the logs and every remaining place in the
+ * store's files.
  */
 export async function eraseContent(erasure: Erasure, kernel: KernelParts): Promise<ErasureReport> {
   checkErasure(erasure);
@@ -42,7 +43,7 @@ export async function eraseContent(erasure: Erasure, kernel: KernelParts): Promi
   });
 }
 
-/** What came to name it while the ledger was read. Nobody else can any more. */
+/** Adds references that were recorded while the ledger was read. After this no new ones are possible. */
 async function withNewest(plan: Plan, since: number, { store }: KernelParts): Promise<Plan> {
   const names = new Set(plan.targets.map(({ digest }) => digest));
   const newest = await planSince(names, since, store);
@@ -70,7 +71,10 @@ async function planAll({ hashes, sessionIds }: Erasure, kernel: KernelParts): Pr
   };
 }
 
-/** Nobody finds any of it from here on, and nobody has it in hand. */
+/**
+ * Waits until no running call uses the content, then makes it impossible to find. Throws CONTENT_IN_USE after
+ * `WAIT_MS`.
+ */
 async function holdUnused(plan: Plan, kernel: KernelParts): Promise<() => void> {
   const digests = [...new Set(plan.targets.map(({ digest }) => digest))];
   const until = kernel.clock.monotonicMs() + WAIT_MS;
@@ -116,7 +120,7 @@ async function write(erasure: Erasure, plan: Plan, kernel: KernelParts): Promise
     const rows = [...(from === 0 ? state : []), isLast ? removedErasureRow() : unfinishedErasureRow(erasure)];
     indexes.push(await appendErasures(ordered.slice(from, from + MAX_ERASED_PER_RECORD), { reason, by }, kernel, rows));
   }
-  // What was answered while it was written.
+  // Responses stored while the erasure was written.
   kernel.responses.clear();
   kernel.heldContent.clear();
   return indexes;
@@ -133,7 +137,7 @@ function reportOf(plan: Plan, recordIndexes: readonly number[], files: number): 
   };
 }
 
-/** Each content once. */
+/** Total size, counting each digest once. */
 export function countBytes(targets: readonly ErasureTarget[]): number {
   const sizes = new Map(targets.map(({ digest, size }) => [digest, size]));
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);

@@ -7,7 +7,10 @@ import type { ErasureTarget } from "./erasure.ts";
 
 const MAX_INTENTS = 100_000;
 
-/** Calls whose outcome nobody knows, and questions that nobody answered, need their input. */
+/**
+ * Throws CONTENT_IN_USE if a call with an unknown outcome, an open approval request or a standing rule still needs the
+ * content.
+ */
 export async function requireSettled(
   plan: { readonly calls: ReadonlySet<string>; readonly targets: readonly ErasureTarget[] },
   { store, approvals }: KernelParts,
@@ -33,7 +36,10 @@ export async function requireSettled(
   }
 }
 
-/** Rows that would let a guess about these calls be tried: they answer as before, and hold no digest any more. */
+/**
+ * State rows without digests for calls whose input is erased. The calls are still recognized as repeats, but the rows
+ * can no longer be used to verify a guess about the input.
+ */
 export async function erasedCallRows(calls: ReadonlySet<string>, kernel: KernelParts): Promise<StateChange[]> {
   const rows: StateChange[] = [];
   const chains = new Set([...calls].map((call) => call.slice(0, call.indexOf("/"))));

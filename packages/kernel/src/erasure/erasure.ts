@@ -1,12 +1,12 @@
-/** What a person wants gone for good. */
+/** A request to erase content permanently. */
 export interface Erasure {
-  /** Content that is erased wherever it is named. */
+  /** Content to erase everywhere it is referenced. */
   readonly hashes: readonly Uint8Array[];
-  /** Sessions that have ended, all of whose content is erased. */
+  /** Ended sessions whose content is erased completely. */
   readonly sessionIds: readonly string[];
   readonly reason: string;
   readonly by: string;
-  /** Only says what would be done. */
+  /** Only report what would be erased. */
   readonly dryRun: boolean;
 }
 
@@ -14,35 +14,35 @@ export interface ErasureReport {
   /** Content items that became tombstones. */
   readonly items: number;
   readonly records: number;
-  /** Of the bytes that lay in rows, and of the files. */
+  /** Bytes stored in rows and in files. */
   readonly bytes: number;
   readonly files: number;
-  /** The records that say so. */
+  /** Indexes of the records that record the erasure. */
   readonly recordIndexes: readonly number[];
-  /** Content of the named sessions that others put or received as well; it stays with them. */
+  /** Number of contents of the named sessions that other sessions also put or received; those stay with them. */
   readonly heldByOthers: number;
 }
 
 export interface Retention {
-  /** Content goes so long after its session has ended. */
+  /** Maximum time that content is kept after its session has ended. */
   readonly maxAgeMs: number;
-  /** What sessions that have ended may keep in all; beyond it, the oldest goes first. */
+  /** Maximum number of bytes that ended sessions keep in total; beyond it, the oldest session is erased first. */
   readonly maxBytes: number;
 }
 
 export interface CollectionReport {
-  /** Sessions whose content went, wholly or in part. */
+  /** Sessions whose content was erased, at least in part. */
   readonly sessions: number;
   readonly items: number;
   readonly bytes: number;
   readonly files: number;
-  /** Bytes that sessions which have ended still keep. */
+  /** Bytes that ended sessions still keep. */
   readonly keptBytes: number;
-  /** There was more to do than one round does. */
+  /** The round ended before everything due was erased. */
   readonly more: boolean;
 }
 
-/** One item to be erased. */
+/** An item to erase. */
 export interface ErasureTarget {
   readonly chain: string;
   readonly recordIndex: number;

@@ -4,8 +4,8 @@ import type { KernelParts } from "../kernel-parts.ts";
 const ROWS_AT_ONCE = 256;
 
 /**
- * Takes away what tombstones leave: places in the index, files, logs. Content that somebody else holds keeps its file;
- * what a call may still name is left for the next time. Answers how many files are gone.
+ * Removes what tombstones leave behind: index entries, files and logs. Content that another item holds keeps its file;
+ * content that a running call may still reference is left for the next time. Returns the number of removed files.
  */
 export async function finishErasing(
   kernel: Pick<KernelParts, "store" | "contentStore">,

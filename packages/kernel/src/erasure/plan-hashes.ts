@@ -3,23 +3,23 @@ import type { Mentions, Store } from "../ports.ts";
 import type { ErasureTarget } from "./erasure.ts";
 import { type DecodedRecord, readChain, decodeStoredRecord, requireRoom, toErasureTarget } from "./read-targets.ts";
 
-/** Everything that names some content. */
+/** Every item that references the content. */
 export interface HashPlan {
   readonly targets: readonly ErasureTarget[];
-  /** Calls whose input goes, as `chain/request id`. */
+  /** Calls whose input is erased, as `chain/request id`. */
   readonly calls: ReadonlySet<string>;
-  /** Artifacts whose content goes. */
+  /** Artifacts whose content is erased. */
   readonly artifacts: readonly { readonly tenant: string; readonly artifactId: string }[];
 }
 
-/** Named by their plain hashes in entries, which nobody can take back. */
+/** Roles of content that entries name by its plain hash, which cannot be erased from them. */
 const PUBLIC_ROLES: ReadonlySet<number> = new Set([
   ContentRole.POLICY_SET,
   ContentRole.POLICY_SCHEMA,
   ContentRole.DEFINITION,
 ]);
 
-/** SECURITY: what is made from an input lets anybody try out guesses about it, so it goes with it. */
+/** SECURITY: content derived from an input lets anyone verify guesses about the input, so it is erased with it. */
 const MADE_FROM_INPUT: ReadonlySet<number> = new Set([
   ContentRole.REQUEST,
   ContentRole.POLICY_REQUEST,
@@ -29,8 +29,8 @@ const MADE_FROM_INPUT: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Finds every item with one of these digests, every item that has one in its bytes (lists of files, results that name a
- * hash), and of calls whose input they are all that was made from that input. Reads the whole ledger.
+ * Finds every item with one of these digests, every item whose bytes contain one (file lists, results that contain a
+ * hash) and, for calls whose input is erased, everything derived from that input. Reads the whole ledger.
  */
 export async function planHashes(digests: readonly Uint8Array[], store: Store): Promise<HashPlan> {
   const names = new Set(digests.map(toHex));
@@ -76,7 +76,7 @@ export async function planHashes(digests: readonly Uint8Array[], store: Store): 
   return { targets: [...targets.values()], calls, artifacts };
 }
 
-/** Items with these digests in records from one on. */
+/** Finds items with these digests in the records from index `since` on. */
 export async function planSince(names: ReadonlySet<string>, since: number, store: Store): Promise<ErasureTarget[]> {
   const needles = [...names].map(fromHex).filter((digest) => digest !== undefined);
   const targets: ErasureTarget[] = [];

@@ -9,15 +9,16 @@ import { readChain, requireRoom, toErasureTarget } from "./read-targets.ts";
 export interface SessionPlan {
   readonly targets: readonly ErasureTarget[];
   readonly artifacts: readonly { readonly tenant: string; readonly artifactId: string }[];
-  /** Digests that others have bytes of as well. */
+  /** Number of digests whose bytes other sessions hold as well. */
   readonly heldByOthers: number;
 }
 
 /**
- * Every item of a session, and what others were given of it without having the bytes themselves.
+ * Finds every item of a session, and items of other sessions that reference its content without having the bytes
+ * themselves.
  *
- * SECURITY: what another session put or received by itself stays with it: otherwise whoever gets a session erased could
- * take everybody's content along by putting the same bytes first.
+ * SECURITY: content that another session put or received on its own stays with it. Otherwise anyone who gets a session
+ * erased could destroy content of others by putting the same bytes first.
  */
 export async function planSession(sessionId: string, kernel: KernelParts): Promise<SessionPlan> {
   await requireEnded(sessionId, kernel);
@@ -41,7 +42,10 @@ export async function planSession(sessionId: string, kernel: KernelParts): Promi
   return { targets: [...targets.values()], artifacts, heldByOthers };
 }
 
-/** Of content that others hold too: how much stays with them, and which items have nothing left to rest on. */
+/**
+ * For content that other sessions also reference: counts the digests whose bytes they hold, and finds the items that
+ * would be left without any bytes.
+ */
 async function findOthers(
   sessionId: string,
   digests: ReadonlySet<string>,

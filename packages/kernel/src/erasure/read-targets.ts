@@ -11,7 +11,7 @@ import {
 import type { Store, StoredRecord } from "../ports.ts";
 import type { ErasureTarget } from "./erasure.ts";
 
-/** A stored record with what is in it. */
+/** A decoded record with its content items. */
 export interface DecodedRecord {
   readonly index: number;
   readonly chain: string;
@@ -20,10 +20,10 @@ export interface DecodedRecord {
 }
 
 const PAGE = 256;
-/** What one erasure takes in hand. */
+/** Maximum number of items in one erasure. */
 const MAX_TARGETS = 500_000;
 
-/** Throws RESOURCE_EXCEEDED for more than can be erased at once. */
+/** Throws RESOURCE_EXCEEDED if there are more items than one erasure can handle. */
 export function requireRoom(targets: number): void {
   if (targets < MAX_TARGETS) return;
   throw new KernelError(
@@ -37,7 +37,7 @@ export function decodeStoredRecord({ index, chain, record, content }: StoredReco
   return { index, chain, message: fromBinary(RecordSchema, record), items };
 }
 
-/** Every record of a chain from an index on, oldest first, a page at a time. */
+/** Reads every record of a chain from index `first` on, oldest first, one page at a time. */
 export async function* readChain(chain: string, store: Store, first = 0): AsyncGenerator<DecodedRecord> {
   for (let from = first; ; ) {
     const page = await store.readRecords({ chain, from, limit: PAGE });
@@ -48,7 +48,7 @@ export async function* readChain(chain: string, store: Store, first = 0): AsyncG
   }
 }
 
-/** Undefined for what was erased before. */
+/** Returns undefined if the item is already erased. */
 export function toErasureTarget(
   { index: recordIndex, chain }: Pick<DecodedRecord, "index" | "chain">,
   item: number,
@@ -56,7 +56,7 @@ export function toErasureTarget(
 ): ErasureTarget | undefined {
   const { role, place } = found;
   if (place === ContentPlace.ERASED) return undefined;
-  // A copy: it must not keep the whole row in memory.
+  // A copy, so that the target does not keep the whole row in memory.
   const nonce = found.nonce.slice();
   return { chain, recordIndex, item, digest: toHex(found.digest), role, place, size: Number(found.size), nonce };
 }

@@ -1,4 +1,4 @@
-/** Many may share it, or one has it alone. Whoever waits to have it alone comes before whoever comes later to share it. */
+/** A lock held by many readers or one writer. A waiting writer takes precedence over readers that arrive after it. */
 export class ReadWriteLock {
   #sharing = 0;
   #alone: Promise<void> | undefined;

@@ -3,7 +3,7 @@ import { eraseContent } from "./erase-content.ts";
 import { finishErasing } from "./finish-erasing.ts";
 import { findUnfinished } from "./unfinished-erasure.ts";
 
-/** Completes what a crash cut short, before any call could find what is only half gone. */
+/** Completes an erasure that a crash interrupted, before any call can find half-erased content. */
 export async function resumeErasing(kernel: KernelParts): Promise<void> {
   const unfinished = await findUnfinished(kernel.store);
   if (unfinished !== undefined) await eraseContent(unfinished, kernel);

@@ -3,12 +3,12 @@ import { describeFault } from "../result/describe-fault.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import type { Retention } from "./erasure.ts";
 
-/** Of one round: what it does stays small beside what calls do. */
+/** Maximum number of items per round, so that retention stays a small load beside calls. */
 const ITEMS_OF_ROUND = 10_000;
-/** Where one round was not enough. */
+/** Delay before the next round when one round was not enough. */
 const SOON_MS = 5000;
 
-/** Collects again and again, one round at a time, beside the calls; gives the end of it. */
+/** Collects garbage periodically, one round at a time, beside running calls. Returns a function that stops it. */
 export function startRetention(retention: Retention, everyMs: number, kernel: KernelParts): () => void {
   if (everyMs === 0) return () => undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -26,7 +26,7 @@ export function startRetention(retention: Retention, everyMs: number, kernel: Ke
       isMore = report.more;
       if (report.items > 0) {
         const { items, bytes, sessions } = report;
-        kernel.logger("info", "content that nobody needs any more was erased", { items, bytes, sessions });
+        kernel.logger("info", "erased content that is no longer needed", { items, bytes, sessions });
       }
     } catch (fault) {
       if (!kernel.closing()) kernel.logger("warn", "retention failed", { cause: describeFault(fault) });

@@ -2,9 +2,12 @@ import type { ContentStore } from "../ports.ts";
 import type { ContentUses } from "./content-uses.ts";
 import { ReadWriteLock } from "./read-write-lock.ts";
 
-/** Content files whose removal cannot meet somebody who has just written the same bytes again. */
+/** A content store that never removes a file while another call has just written the same bytes. */
 export interface TrackedContentStore extends ContentStore {
-  /** Removes the file unless somebody may still name it; false if so. `isHeld` is asked while nothing can be written. */
+  /**
+   * Removes the file unless a running call may still reference it; returns false in that case. `isHeld` is called while
+   * no file can be committed.
+   */
   removeUnused(digest: Uint8Array, isHeld: () => Promise<boolean>): Promise<boolean>;
 }
 
@@ -15,7 +18,7 @@ export function createTrackedContentStore(files: ContentStore, uses: ContentUses
       const writer = await files.openWriter();
       return {
         write: (chunk) => writer.write(chunk),
-        // INVARIANT: a file has its name and is noted, or neither, for whoever wants to remove it.
+        // INVARIANT: `removeUnused` sees a file either with its final name and noted, or not at all.
         commit: () =>
           lock.withShared(async () => {
             const committed = await writer.commit();
@@ -30,7 +33,8 @@ export function createTrackedContentStore(files: ContentStore, uses: ContentUses
     remove: (digest) => files.remove(digest),
     removeUnused: (digest, isHeld) =>
       lock.withExclusive(async () => {
-        // In this order: whoever noted it and has ended has written its record, and that is seen then.
+        // The order matters: a call that noted the content and has ended has already written its record, and `isHeld`
+        // sees that record.
         if (uses.isInUse(digest)) return false;
         if (!(await isHeld())) await files.remove(digest);
         return true;

@@ -4,7 +4,10 @@ import type { Erasure } from "./erasure.ts";
 
 const KEY = "erasure";
 
-/** Goes with every record of an erasure but its last: what a crash cuts short is taken up at the next start. */
+/**
+ * State row written with every record of an erasure except the last, so that the next start resumes an erasure that a
+ * crash interrupted.
+ */
 export function unfinishedErasureRow({ hashes, sessionIds, reason, by }: Erasure): StateChange {
   const value = canonicalJsonBytes({ hashes: hashes.map(toHex), session_ids: [...sessionIds], reason, by });
   return { table: "meta", key: KEY, value };
@@ -14,7 +17,7 @@ export function removedErasureRow(): StateChange {
   return { table: "meta", key: KEY, value: undefined };
 }
 
-/** Rows are written by this module only; one that is damaged is nobody's wish. */
+/** Only this module writes these rows. A damaged row is ignored: nothing is erased because of it. */
 export async function findUnfinished(store: Store): Promise<Erasure | undefined> {
   const row = await store.getState("meta", KEY);
   const value = row === undefined ? undefined : parseJson(row);

@@ -12,18 +12,21 @@ import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
 import { ContentCollector } from "../result/content-collector.ts";
 import { redactInput } from "../secret/redact-input.ts";
 
-/** What was answered to a client that asked about a call of its own: the kernel neither runs nor contains that. */
+/**
+ * Decision returned to a client about a call that the client runs itself; the kernel neither runs nor contains that
+ * call.
+ */
 export interface HookDecision {
   readonly client: string;
   readonly event: string;
-  /** As the client calls it. */
+  /** Name of the tool in the client. */
   readonly toolName: string;
   readonly input: JsonValue;
   readonly conversation: string;
   readonly workspace: string;
-  /** In whose chain it stands; empty for the kernel's own. */
+  /** Session in whose chain the decision is recorded; empty for the system's chain. */
   readonly sessionId: string;
-  /** Tools of the kernel by whose rules it was decided. */
+  /** Kernel tools whose rules were applied. */
   readonly decidedAs: readonly string[];
   readonly answer: "allow" | "ask" | "deny" | "none";
   readonly code: string;
@@ -34,7 +37,10 @@ const MAX_TEXT = 4096;
 const MAX_LIST = 1000;
 const ANSWERS: ReadonlySet<string> = new Set(["allow", "ask", "deny", "none"]);
 
-/** Resolves when it is durable: a client is answered after that. Throws INVALID_INPUT for what is no decision. */
+/**
+ * Records a decision. Resolves once it is durable; the client gets its response only after that. Throws INVALID_INPUT
+ * for an invalid decision.
+ */
 export async function recordHook(decision: HookDecision, kernel: KernelParts): Promise<void> {
   checkDecision(decision);
   const { client, event, toolName, conversation, workspace, decidedAs, answer, code, ruleIds, sessionId } = decision;

@@ -3,12 +3,12 @@ import type { Effect, ToolOutput } from "../tool/tool.ts";
 
 export type ResponseResult = Exclude<ToolResponse["result"], { case: undefined }>;
 
-/** The one answer to a call, before it is addressed to a request. */
+/** The response to a call, before it is addressed to a request. */
 export interface CallResponse {
   readonly result: ResponseResult;
-  /** The record that holds the outcome; undefined for a request without a session. */
+  /** Record that holds the outcome; undefined for a request without a session. */
   readonly recordIndex: number | undefined;
-  /** May be given again to a repeat: an outcome that a retry could not change. */
+  /** May be returned again for a repeat of the request: a retry could not change this outcome. */
   readonly isFinal: boolean;
   readonly tool: string;
   readonly source: string;

@@ -1,17 +1,17 @@
 import { canonicalJsonBytes, isJsonObject, KernelError, parseJson } from "@narthex/contracts";
 import type { StateChange, StateRow } from "../ports.ts";
 
-/** A finished call that a dedupe key answers with. */
+/** A finished call whose response is returned for calls with the same dedupe key. */
 export interface DedupeEntry {
   readonly requestId: string;
   /** Hex. */
   readonly requestDigest: string;
 }
 
-/** Per session; the oldest key is forgotten first. */
+/** Maximum number of keys per session; the oldest key is forgotten first. */
 export const MAX_DEDUPE_KEYS = 10_000;
 
-/** Session ids hold no slash, and are of one length: no prefix of one is that of another. */
+/** Session ids contain no slash and have one length, so no id is a prefix of another. */
 export function dedupeRowPrefix(sessionId: string): string {
   return `${sessionId}/`;
 }

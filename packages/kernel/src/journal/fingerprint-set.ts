@@ -1,8 +1,8 @@
 const FIRST_SLOTS = 16;
 
-/** 64-bit fingerprints in 8 bytes each: says for certain what was never added, at a few bytes a member. */
+/** A set of 64-bit fingerprints, 8 bytes each. Proves that an id was never added, at a few bytes per member. */
 export class FingerprintSet {
-  /** Low and high word of each slot in turn; undefined until there is a member. */
+  /** Low and high word of each slot in turn; undefined until the first member is added. */
   #words: Uint32Array | undefined;
   #size = 0;
 
@@ -35,7 +35,7 @@ export class FingerprintSet {
   }
 }
 
-/** Where the pair is, or would be. */
+/** Slot that holds the pair, or the empty slot where it belongs. */
 function slotOf(words: Uint32Array, low: number, high: number): number {
   const wantedHigh = standIn(low, high);
   const mask = words.length - 1;
@@ -48,7 +48,7 @@ function isTaken(words: Uint32Array, slot: number): boolean {
   return words[slot] !== 0 || words[slot + 1] !== 0;
 }
 
-/** The pair (0, 0) marks an empty slot; it stands for itself as (0, 1). */
+/** The pair (0, 0) marks an empty slot; a fingerprint (0, 0) is stored as (0, 1). */
 function standIn(low: number, high: number): number {
   return low === 0 && high === 0 ? 1 : high;
 }

@@ -2,7 +2,7 @@ import { canonicalJsonBytes, isJsonObject, type JsonObject, KernelError, parseJs
 import { BUDGET_DIMENSIONS, type BudgetAmounts, type BudgetDimension } from "../budget/budget.ts";
 import type { StateChange, StateRow } from "../ports.ts";
 
-/** A call that may have effects and has no outcome yet. Kept in the store from before it runs until it is settled. */
+/** A call that may have effects and has no outcome yet. Stored before the call runs, and kept until it is settled. */
 export interface Intent {
   readonly sessionId: string;
   readonly requestId: string;
@@ -14,24 +14,27 @@ export interface Intent {
   readonly requestDigest: string;
   readonly startedAtMs: number;
   readonly callNumber: number;
-  /** The call's first record, with what it asked; an earlier one than the intent's if a person was asked. */
+  /**
+   * The call's first record, which holds its request; earlier than the intent's record if a person was asked for
+   * approval.
+   */
   readonly firstRecordIndex: number;
   /** The record that holds the intent. */
   readonly recordIndex: number;
   readonly reserved: BudgetAmounts;
   /**
-   * The record in which a person said that it happened. The row stays until the session ends: the result is lost, and
-   * the call must never be run again under its id.
+   * Record in which a person stated that the call happened. The row stays until the session ends: the result is lost,
+   * and the call must never run again under its id.
    */
   readonly settledIndex?: number | undefined;
-  /** It was under way in a home that this one is a copy of: nobody but a person can tell what became of it. */
+  /** The call was running in the home that this home was copied from: only a person can tell what became of it. */
   readonly isCopied?: boolean;
   /**
-   * Of a call that changes nothing but through programs without network: the start of the kernel that ran them, for the proof
-   * that they have ended.
+   * Kernel start that ran the call's programs, used to prove that they have ended. Only for a call whose only effects
+   * come from programs without network.
    */
   readonly run?: string;
-  /** Secrets were taken out of its recorded input, so that no tool can tell from it what became of the call. */
+  /** Secrets were removed from the recorded input, so no tool can use it to find out what became of the call. */
   readonly isRedacted?: boolean;
 }
 
@@ -60,7 +63,7 @@ export function settledIntentRow(sessionId: string, requestId: string): StateCha
 
 export function intentFromRow(row: StateRow): Intent {
   const value = parseJson(row.value);
-  // Session ids hold no slash; request ids may hold any number.
+  // Session ids contain no slash; request ids may contain any number.
   const slash = row.key.indexOf("/");
   if (!isJsonObject(value) || slash < 0) throw new KernelError("INTERNAL", "an intent's row is damaged");
   const settled = value["settled_index"];
@@ -83,7 +86,7 @@ export function intentFromRow(row: StateRow): Intent {
   };
 }
 
-/** Amounts that this kernel wrote; anything else in them is dropped. */
+/** Reads amounts that this kernel wrote; drops anything else. */
 export function amountsFrom(value: unknown): BudgetAmounts {
   const amounts: { [D in BudgetDimension]?: number } = {};
   if (typeof value !== "object" || value === null) return amounts;
@@ -98,7 +101,7 @@ export function intentKey(sessionId: string, requestId: string): string {
   return `${sessionId}/${requestId}`;
 }
 
-/** Rows are written by this module only; a damaged one is a fault, not a guess. */
+/** Only this module writes these rows; a damaged row is an error, never guessed. */
 function textOf(row: JsonObject, key: string): string {
   const value = row[key];
   if (typeof value !== "string") throw new KernelError("INTERNAL", "an intent's row is damaged");

@@ -3,7 +3,10 @@ import type { CallResponse } from "./call-response.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
-/** The answer of a call that happened and whose result is gone: it is never run again for having been forgotten. */
+/**
+ * Response to a call that happened and whose result is no longer available. The call never runs again because of the
+ * lost result.
+ */
 export function createLostResponse(
   why: "settled" | "erased" | "withheld",
   recordIndex: number,

@@ -32,7 +32,7 @@ export interface ResponseReaderParts {
   readonly contentStore: ContentStore;
   viewBytesOf(toolId: string): number;
   firstLineOf(toolId: string, input: Uint8Array): number | undefined;
-  /** A result in the plain text of its tool, if that has one. */
+  /** The result in the tool's plain text, if the tool defines one. */
   plainTextOf(toolId: string, result: Uint8Array): readonly ViewPart[] | undefined;
 }
 
@@ -43,19 +43,19 @@ interface DecodedRecord {
 }
 
 const NO_BYTES = new Uint8Array(0);
-/** A character more than a view shows, so that the cut is found where it was. */
+/** One character more than a view shows, so that the view is cut at the same place as before. */
 const CHARACTER_BYTES = 4;
-/** JSON that a tool puts in plain text is read whole up to this. */
+/** Maximum size of a JSON result that is read completely because its tool may show it as plain text. */
 const MAX_PLAIN_BYTES = 16 * 1024 * 1024;
 
 /**
- * Makes an answer again from the record that sealed it: field by field what was answered first. Undefined where the
- * record ends a call that was never started: such a one answers for nothing.
+ * Rebuilds a response from the record of its outcome, equal to the first response field by field. Undefined if the
+ * record ends a call that was never started: such a record is no response to a repeat.
  */
 export function createResponseReader(parts: ResponseReaderParts): (index: number) => Promise<ArchivedCall | undefined> {
   async function readRecord(index: number): Promise<DecodedRecord> {
     const stored = await parts.store.readRecord(index);
-    // SECURITY: the store counted it once. To answer as if nothing was asked for would do it again.
+    // SECURITY: the store has counted this record. If the request were treated as new, its effect would happen again.
     // Tested by "a file of records cut in half loses no answer without a word, and has nothing done twice".
     if (stored === undefined) throw new KernelError("STORE_UNAVAILABLE", `record ${index} is lost`);
     const message = fromBinary(RecordSchema, stored.record);
@@ -92,7 +92,7 @@ export function createResponseReader(parts: ResponseReaderParts): (index: number
     };
   }
 
-  /** An outcome apart from its beginning names no tool; but equal proofs decide on the same tool and version. */
+  /** An outcome in a record of its own does not name the tool; equal proofs are about the same tool and version. */
   async function toolOf({ message }: DecodedRecord, proofHash: Uint8Array): Promise<string> {
     const named = toolNamedBy(message);
     if (named !== "" || proofHash.length === 0) return named;
@@ -102,7 +102,7 @@ export function createResponseReader(parts: ResponseReaderParts): (index: number
     return stored === undefined ? "" : toolNamedBy(fromBinary(RecordSchema, stored.record));
   }
 
-  /** Undefined once the result was erased. */
+  /** Undefined if the result was erased. */
   async function rebuildSuccess(
     outcome: Outcome,
     items: readonly ContentItem[],
@@ -140,7 +140,7 @@ export function createResponseReader(parts: ResponseReaderParts): (index: number
     });
   }
 
-  /** All of what travels inline, of anything larger as much as its view needs. */
+  /** Reads all of a result that fits into a message; of a larger one as much as its view needs. */
   async function readHead(item: ContentItem, viewBytes: number): Promise<Uint8Array | undefined> {
     if (item.place === ContentPlace.ROW) return item.data;
     if (item.place !== ContentPlace.FILE) return undefined;
@@ -149,7 +149,7 @@ export function createResponseReader(parts: ResponseReaderParts): (index: number
     return await readPart(item, 0, wanted);
   }
 
-  /** As many of the last bytes as were kept when the answer was made first. */
+  /** Reads as many of the last bytes as were kept when the response was first created. */
   async function readTail(item: ContentItem): Promise<Uint8Array> {
     const size = Number(item.size);
     return await readPart(item, Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES));
@@ -187,7 +187,7 @@ export function createResponseReader(parts: ResponseReaderParts): (index: number
     });
   }
 
-  /** What the programs of a failed call had printed, as it was shown first. */
+  /** Rebuilds the view of what the programs of a failed call had printed. */
   async function rebuildPrinted(items: readonly ContentItem[], tool: string): Promise<string> {
     const outputs = items.filter(({ role }) => role === ContentRole.OUTPUT);
     const read = outputs.map(async (item) => {
@@ -202,10 +202,11 @@ export function createResponseReader(parts: ResponseReaderParts): (index: number
   return async (index) => {
     let record = await readRecord(index);
     const repeated = findEntry(record.message, "callRepeated");
-    // A repeat names the record with the outcome, which is no repeat itself.
+    // A repeat names the record with the outcome, which is never a repeat itself.
     if (repeated !== undefined) record = await readRecord(Number(repeated.firstRecordIndex));
     const request = record.items.find((item) => item.role === ContentRole.REQUEST);
-    // What was asked cannot be compared any more: whatever comes under this id is answered that it is gone.
+    // The request is erased and cannot be compared any more, so every request with this id gets the response that its
+    // content is gone.
     if (request?.place === ContentPlace.ERASED) {
       return { requestDigest: NO_BYTES, response: createLostResponse("erased", record.index) };
     }

@@ -9,7 +9,10 @@ import { settleIntent } from "./settle-intent.ts";
 
 const MAX_INTENTS = 100_000;
 
-/** After a crash: tools that can tell whether their effect happened settle their own calls. The rest stay unknown. */
+/**
+ * Settles intents after a crash: tools that can tell whether their effect happened settle their own calls. The others
+ * stay unknown.
+ */
 export async function reconcileIntents(
   kernel: KernelParts,
 ): Promise<{ readonly settled: number; readonly unknown: number }> {
@@ -27,7 +30,7 @@ export async function reconcileIntents(
         if (intent.run !== undefined) openRuns.add(intent.run);
       }
     } catch (fault) {
-      // A tool that cannot find out leaves its call to a person.
+      // If the tool cannot find out, a person settles the call.
       unknown++;
       if (intent.run !== undefined) openRuns.add(intent.run);
       kernel.logger("warn", "a call could not be reconciled", { intent: row.key, cause: String(fault) });
@@ -59,26 +62,29 @@ async function reconcile(intent: Intent, kernel: KernelParts): Promise<boolean> 
     await settleIntent(intent, { answer, by: "reconciled" }, kernel);
     return true;
   }
-  // SECURITY: a call runs again only on a plain no; whatever else a tool may answer is not one.
+  // SECURITY: a call may run again only if the tool states `did_not_happen`; an unexpected value never counts as that.
   if (typeof answer !== "object" || !("happened" in answer)) return false;
   const found = { registered, output: answer.happened };
   await settleIntent(intent, { answer: "happened", by: "reconciled" }, kernel, found);
   return true;
 }
 
-/** Whether nothing of the call can run any more, and its programs were all that could change anything. */
+/** Whether no program of the call can still be running, where programs were its only possible source of changes. */
 async function isKilled(intent: Intent, { programs }: KernelParts): Promise<boolean> {
   const { run, sessionId, requestId } = intent;
   return run !== undefined && (await programs?.haveEnded?.(run, intentKey(sessionId, requestId))) === true;
 }
 
-/** In its canonical form, wherever it lies. */
+/** The call's input in its canonical form, from wherever it is stored. */
 async function readInput(intent: Intent, kernel: KernelParts): Promise<JsonValue> {
   const content = await kernel.content.find(intent.sessionId, intent.inputDigest);
   return parseJson(await kernel.content.read(content, 0, 0));
 }
 
-/** A tool that does not come back within its own time-out does not know: it must not hold up the start. */
+/**
+ * Asks the tool what became of a call. A tool that exceeds its own time-out counts as `unknown`, so that it does not
+ * delay the start.
+ */
 async function askTool(
   { tool }: RegisteredTool,
   intent: UnsettledIntent,
@@ -128,7 +134,10 @@ function contextFor(workspace: string, kernel: KernelParts): ReconcileContext {
   };
 }
 
-/** SECURITY: hashed as it passes, and held nowhere; where a link leads is for a call to be decided on. */
+/**
+ * SECURITY: the content is hashed while it is read and never kept. A link to another file is refused, because only the
+ * decision on a call may allow that.
+ */
 async function inspectVault(path: string, workspace: string, { vault }: KernelParts): Promise<VaultCopy> {
   if (vault === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no vault");
   const prepared = await vault.prepareRead({ path, workspace }, new AbortController().signal);

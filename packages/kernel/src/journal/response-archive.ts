@@ -4,39 +4,40 @@ import type { ViewPart } from "../result/view-part.ts";
 import type { CallResponse, ResponseResult } from "./call-response.ts";
 import { createResponseReader } from "./read-response.ts";
 
-/** What is known of an earlier request that started something. */
+/** What is known of an earlier request that started a call. */
 export interface ArchivedCall {
   readonly requestDigest: Uint8Array;
   readonly response: CallResponse;
 }
 
-/** Earlier answers by request id: the recent ones from memory, all others from the ledger. */
+/** Responses to earlier requests by request id: recent ones from memory, all others from the ledger. */
 export interface ResponseArchive {
   find(sessionId: string, requestId: string): Promise<ArchivedCall | undefined>;
   remember(sessionId: string, requestId: string, call: ArchivedCall): void;
   forget(sessionId: string, requestId: string): void;
-  /** Nothing from memory any more: what was erased must not be answered. */
+  /** Drops all responses from memory: erased content must not be returned. */
   clear(): void;
 }
 
 export interface ResponseArchiveParts {
   readonly store: Store;
   readonly contentStore: ContentStore;
-  /** How much of a tool's result its view shows, by the tool's id. */
+  /** Maximum size of the view of a tool's results, by the tool's id. */
   viewBytesOf(toolId: string): number;
-  /** Of a tool whose lines are numbered: the number of the first, by the tool's id and its canonical input. */
+  /** Number of the first line for a tool with numbered lines, by the tool's id and its canonical input. */
   firstLineOf(toolId: string, input: Uint8Array): number | undefined;
-  /** Of a tool whose JSON results are shown in plain text: that, by the tool's id and the result. */
+  /** The result as plain text for a tool that shows its JSON results that way, by the tool's id and the result. */
   plainTextOf(toolId: string, result: Uint8Array): readonly ViewPart[] | undefined;
 }
 
-/** At least this many of the last answers, and at most twice as many. */
+/** At least this many of the latest responses are remembered, and at most twice as many. */
 const MIN_REMEMBERED = 512;
 const MAX_REMEMBERED_BYTES = 16 * 1024;
 
 export function createResponseArchive(parts: ResponseArchiveParts): ResponseArchive {
   const readAnswer = createResponseReader(parts);
-  // Two generations, the older dropped whole: to take out the oldest one by one costs several times as much.
+  // Two generations; the older one is dropped as a whole, because removing the oldest entries one by one costs several
+  // times as much.
   let recent = new Map<string, ArchivedCall>();
   let older = recent;
 
@@ -81,7 +82,7 @@ function keyOf(sessionId: string, requestId: string): string {
   return `${sessionId}/${requestId}`;
 }
 
-/** About; what is counted is what a tool can make large. */
+/** Approximate size: counts only the parts that a tool can make large. */
 function sizeOf(result: ResponseResult): number {
   if (result.case === "success") return result.value.inlineResult.length + result.value.view.length;
   if (result.case === "denied") return result.value.message.length;
@@ -89,7 +90,7 @@ function sizeOf(result: ResponseResult): number {
   return violations.reduce((size, { field, message: text }) => size + field.length + text.length, message.length);
 }
 
-/** The caller owns what it was given, and may change it. */
+/** Returns a copy, because the caller owns the result and may change it. */
 function copyOf(result: ResponseResult): ResponseResult {
   if (result.case !== "success") return result;
   const { value } = result;

@@ -4,7 +4,7 @@ type Numbered<T, K extends keyof T> = Omit<T, K | "$typeName" | "$unknown" | "re
   readonly [P in K]: number;
 };
 
-/** Messages made as plain data: on the hot path, `create` would cost more than encoding them. */
+/** Messages are plain data: on the hot path, `create` would cost more than encoding them. */
 export function successMessage(
   fields: Numbered<ToolSuccess, "budgetConsumed" | "durationMs" | "resultSize">,
 ): ToolSuccess {

@@ -2,26 +2,26 @@ import type { CallResponse } from "./call-response.ts";
 import type { Fingerprint } from "./used-request-ids.ts";
 
 /**
- * One call under way, shared by everyone who waits for it: its own caller, and callers who repeated it. It is
- * cancelled by the last one leaving only if it can do no harm half done; `cancel` cancels it whatever it does.
+ * A running call, shared by all its waiters: its own caller, and callers that repeated the request. When the last
+ * waiter leaves, the call is cancelled only if stopping it half done does no harm; `cancel` always cancels it.
  *
- * Holds as little as it can, and makes what few calls need when they need it: maps from which entries come and go keep
- * them alive until the next full garbage collection.
+ * Keeps few fields and creates rarely needed ones on first use: the maps that hold calls keep them alive until the next
+ * full garbage collection.
  */
 export class RunningCall {
   readonly requestId: string;
   readonly digest: Uint8Array;
   readonly dedupeKey: string;
-  /** Of the request id. */
+  /** Fingerprint of the request id. */
   readonly fingerprint: Fingerprint;
   #abort: AbortController | undefined;
   #cancelled: CancelReason | undefined;
   #answer: PromiseWithResolvers<CallResponse> | undefined;
   #isSettled = false;
   #waiters = 0;
-  /** Told of a cancel: whoever runs the tool. */
+  /** Called on a cancel; set by the code that runs the tool. */
   onCancel: ((reason: CancelReason) => void) | undefined;
-  /** Set by `grant`: effects may follow, so a disconnect no longer cancels. */
+  /** Set by `grant`: the call may have effects from then on, so a disconnect no longer cancels it. */
   survivesDisconnect = false;
 
   constructor(requestId: string, digest: Uint8Array, dedupeKey: string, fingerprint: Fingerprint) {
@@ -31,25 +31,25 @@ export class RunningCall {
     this.fingerprint = fingerprint;
   }
 
-  /** Resolves when the call is settled. To be asked for before that. */
+  /** Resolves when the call is settled. Must be read before that. */
   get response(): Promise<CallResponse> {
     this.#answer ??= Promise.withResolvers();
     return this.#answer.promise;
   }
 
-  /** Why it was cancelled: by someone, or because the last waiter has left a call that may be dropped. */
+  /** Why the call was cancelled: explicitly, or because the last waiter left a call that may be dropped. */
   get cancelled(): CancelReason | undefined {
     return this.#cancelled;
   }
 
-  /** Aborts on a cancel. Made when it is asked for: most calls never need one. */
+  /** Aborts on a cancel. Created on first use, because most calls never need it. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     if (this.#cancelled !== undefined) this.#abort.abort(this.#cancelled);
     return this.#abort.signal;
   }
 
-  /** Cancelled because nobody waited for it: not the answer of someone who comes now. */
+  /** Cancelled because no caller waited for it: its response is not valid for a caller that arrives now. */
   get isAbandoned(): boolean {
     return this.#cancelled === "disconnected";
   }
@@ -66,7 +66,7 @@ export class RunningCall {
     this.onCancel?.(reason);
   }
 
-  /** Counts a waiter until it leaves, or until its signal aborts. */
+  /** Counts a waiter until it leaves or its signal aborts. */
   join(signal: AbortSignal | undefined, onGone?: () => void): Waiter {
     this.#waiters++;
     let hasLeft = false;

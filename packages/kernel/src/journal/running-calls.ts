@@ -4,12 +4,13 @@ import type { RunningCall } from "./running-call.ts";
 const FIRST_SLOTS = 16;
 
 /**
- * The calls of a session that are under way, by request id.
+ * The running calls of a session, by request id.
  *
- * Not a Map: a Map in which entries come and go replaces its table again and again, and every outgrown table keeps the
- * calls it held from being collected with the young. Here a slot that is left is empty.
+ * Not a Map: a Map with many inserts and deletes replaces its table again and again, and every outgrown table keeps its
+ * calls from being collected with the young generation. Here a slot is emptied when its call leaves.
  *
- * SECURITY: callers choose request ids. Slots follow their keyed fingerprints, so nobody can choose ids that collide.
+ * SECURITY: callers choose request ids. Slots are chosen by keyed fingerprints, so an attacker cannot choose ids that
+ * collide.
  */
 export class RunningCalls {
   #calls: (RunningCall | undefined)[] = NO_SLOTS;
@@ -31,14 +32,14 @@ export class RunningCalls {
     if (this.#size * 2 > this.#calls.length) this.#grow();
   }
 
-  /** Takes out this very call, if it is there. */
+  /** Removes exactly this call, if it is present. */
   delete(call: RunningCall): void {
     if (this.#size === 0) return;
     let free = this.#slotOf(call.requestId, call.fingerprint);
     if (this.#calls[free] !== call) return;
     this.#size--;
     const mask = this.#calls.length - 1;
-    // What was pushed aside by the one that leaves moves up, so that every search still ends at an empty slot.
+    // Calls that were displaced by the removed one move up, so that every search still ends at an empty slot.
     let slot = (free + 1) & mask;
     for (let next = this.#calls[slot]; next !== undefined; next = this.#calls[slot]) {
       const distance = (slot - next.fingerprint[0]) & mask;
@@ -51,12 +52,12 @@ export class RunningCalls {
     this.#calls[free] = undefined;
   }
 
-  /** As they are now, in no order. */
+  /** The calls running now, in no particular order. */
   list(): RunningCall[] {
     return this.#calls.filter((call) => call !== undefined);
   }
 
-  /** Where the call is, or would be. */
+  /** Slot that holds the call, or the empty slot where it belongs. */
   #slotOf(requestId: string, [low]: Fingerprint): number {
     const mask = this.#calls.length - 1;
     let slot = low & mask;
@@ -76,7 +77,7 @@ export class RunningCalls {
   }
 }
 
-/** Of a session that has not called anything. */
+/** Slots of a session that has not made a call. */
 const NO_SLOTS: (RunningCall | undefined)[] = [];
 
 function emptySlots(count: number): (RunningCall | undefined)[] {

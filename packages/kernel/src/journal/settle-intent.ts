@@ -27,19 +27,22 @@ import type { ToolOutput } from "../tool/tool.ts";
 import { dedupeRow } from "./dedupe-row.ts";
 import { type Intent, intentRow, settledIntentRow } from "./intent.ts";
 
-/** What a reconciling tool found that its lost call had returned. */
+/** The result of a lost call, as its tool found it while reconciling. */
 export interface ReconciledResult {
   readonly registered: RegisteredTool;
   readonly output: ToolOutput;
 }
 
-/** What became of a call. `killed`: its programs have ended with the kernel, and may have changed the workspace. */
+/** What became of a call. `killed`: its programs ended with the kernel, and may have changed the workspace. */
 export interface IntentSettlement {
   readonly answer: Settlement["answer"] | "killed";
   readonly by: string;
 }
 
-/** Ends an unknown outcome: a person, the tool itself or the end of its programs says what became of the call. */
+/**
+ * Settles a call with an unknown outcome: a person, the tool itself or the proven end of its programs determines what
+ * became of it.
+ */
 export async function settleIntent(
   intent: Intent,
   settlement: IntentSettlement,
@@ -89,7 +92,10 @@ function release(live: LiveSession, requestId: string, spent: Intent["reserved"]
   live.reservedByUnsettled.delete(requestId);
 }
 
-/** What happened is never run again while its session lasts: by its id, and by its key. */
+/**
+ * State rows after the settlement. A call that happened never runs again while its session lasts, neither by its id nor
+ * by its dedupe key.
+ */
 function rowsAfter(
   intent: Intent,
   answer: IntentSettlement["answer"],
@@ -121,7 +127,7 @@ function forgetUnsettled(
   if (dedupeKey !== "") live.dedupeEntries.set(dedupeKey, { requestId, requestDigest });
 }
 
-/** Request and last proof of the call, so that its outcome can be read on its own. */
+/** Request and last proof of the call, so that the outcome record can be read on its own. */
 async function readCommitments(intent: Intent, kernel: KernelParts): Promise<ContentDraft[]> {
   const items = await intentItems(intent, kernel);
   const request = items.find((item) => item.role === ContentRole.REQUEST);
@@ -132,7 +138,7 @@ async function readCommitments(intent: Intent, kernel: KernelParts): Promise<Con
   ];
 }
 
-/** The content beside the call's records up to its intent, oldest first. */
+/** Content of the call's records up to its intent, oldest first. */
 async function intentItems(intent: Intent, kernel: KernelParts): Promise<ContentItem[]> {
   const indexes = [...new Set([intent.firstRecordIndex, intent.recordIndex])];
   const records = await Promise.all(indexes.map((index) => kernel.store.readRecord(index)));
@@ -183,7 +189,10 @@ function errorBytes(): { readonly digest: Uint8Array; readonly bytes: Uint8Array
   return { digest: blake3(bytes), bytes, size: bytes.length };
 }
 
-/** INVARIANT: under its own id and key the call answers this from now on; an equal call of another id may run. */
+/**
+ * INVARIANT: from now on the call's own id and dedupe key get this error as their response; an equal call with another
+ * id may run.
+ */
 function killedEntry(
   error: Committed,
   opened: readonly ContentDraft[],

@@ -6,7 +6,7 @@ import { settleIntent } from "./settle-intent.ts";
 
 const MAX_NAME = 256;
 
-/** A person says what became of a call whose outcome nobody knows. Throws INTENT_NOT_FOUND for any other. */
+/** Settles a call with an unknown outcome as a person decided. Throws INTENT_NOT_FOUND for any other call. */
 export async function settleManually(
   settlement: Settlement,
   kernel: KernelParts,
@@ -15,12 +15,13 @@ export async function settleManually(
   const key = intentKey(sessionId, requestId);
   const value = await kernel.store.getState("intents", key);
   const intent = value && intentFromRow({ key, value });
-  // What was read may be the intent of a call that ran meanwhile; a session knows those that nobody ran to their end.
+  // The intent may belong to a call that is still running; the session lists calls that were interrupted in
+  // `unsettled`.
   const isRunning = kernel.sessions.inMemory(sessionId)?.unsettled.has(requestId) === false;
   if (intent === undefined || intent.settledIndex !== undefined || isRunning || kernel.settlingIntents.has(key)) {
     throw new KernelError("INTENT_NOT_FOUND", "no call with that session and request id has an unknown outcome");
   }
-  // INVARIANT: one settlement at a time for a call; a second would settle what has an outcome.
+  // INVARIANT: one settlement at a time per call; a second one would settle a call that already has an outcome.
   kernel.settlingIntents.add(key);
   try {
     const by = settlement.by.slice(0, MAX_NAME).toWellFormed();

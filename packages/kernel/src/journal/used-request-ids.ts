@@ -3,25 +3,27 @@ import type { Random, Store } from "../ports.ts";
 import { FingerprintSet } from "./fingerprint-set.ts";
 
 /**
- * Which request ids a session has used. A fresh id costs no question to the store: fingerprints of every id are in
- * memory as long as they fit, and only an id that may have been seen is looked up.
+ * Tracks which request ids a session has used. A new id needs no store lookup: fingerprints of all ids are in memory as
+ * long as they fit, and only an id that may have been used is looked up.
  */
 export interface UsedRequestIds {
-  /** What stands for an id here; made once per call. */
+  /** Fingerprint of an id; computed once per call. */
   fingerprint(requestId: string): Fingerprint;
-  /** False means certainly never used. */
+  /** False means that the id was certainly never used. */
   mayHave(sessionId: string, fingerprint: Fingerprint): boolean;
   add(sessionId: string, fingerprint: Fingerprint): void;
-  /** Starts an empty memory for a new session. */
+  /** Starts an empty set for a new session. */
   begin(sessionId: string): void;
-  /** Reads what an earlier process knew. */
+  /** Loads the ids that an earlier process recorded. */
   load(sessionId: string): Promise<void>;
   forget(sessionId: string): void;
 }
 
 export type Fingerprint = readonly [low: number, high: number];
 
-/** Over all sessions: at most 16 bytes a member. Past it, the store is asked. */
+/**
+ * Maximum number of fingerprints over all sessions, at most 16 bytes each. Beyond it, ids are looked up in the store.
+ */
 const MAX_MEMBERS = 4_000_000;
 const MAX_LOADED = 200_000;
 
@@ -63,10 +65,10 @@ export function createUsedRequestIds(store: Store, random: Random): UsedRequestI
   };
 }
 
-/** SECURITY: ids are chosen by callers; a secret key keeps them from choosing ids that collide. */
+/** SECURITY: callers choose ids; a secret key keeps them from choosing ids that collide. */
 function createFingerprint(random: Random): (requestId: string) => Fingerprint {
   const key = random.bytes(KEY_BYTES);
-  // INVARIANT: filled and hashed without waiting in between, so one buffer serves every id.
+  // INVARIANT: filled and hashed without awaiting in between, so one buffer can be shared by all ids.
   const keyed = new Uint8Array(KEY_BYTES + MAX_ID_LEN * MAX_CHARACTER_BYTES);
   keyed.set(key);
   const text = keyed.subarray(KEY_BYTES);

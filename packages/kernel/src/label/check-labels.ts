@@ -4,14 +4,20 @@ import { joinLabels } from "./join-labels.ts";
 
 const LABEL = /^[a-z][a-z0-9_-]{0,63}$/;
 const MAX_GIVEN = 16;
-/** Whoever reads takes on all of them, so nobody may think of thousands. */
+/**
+ * Maximum number of labels. Every reader takes on all labels of what it reads, so no session may create thousands of
+ * them.
+ */
 const MAX_LABELS = 64;
 
 export function isLabel(text: unknown): boolean {
   return typeof text === "string" && LABEL.test(text);
 }
 
-/** Everything wrong with labels that somebody gives to what carries `present` already; empty if nothing is. */
+/**
+ * Finds every problem with labels that are added to content or a session that already has `present`; empty if there is
+ * none.
+ */
 export function findLabelProblems(added: readonly string[], present: readonly string[]): readonly Violation[] {
   const reader = createJsonReader();
   reader.list([...added], "labels", MAX_GIVEN, (label, field) =>
@@ -27,7 +33,7 @@ export function findLabelProblems(added: readonly string[], present: readonly st
   return reader.violations;
 }
 
-/** Throws INVALID_INPUT unless a session that carries `present` may put these labels on something. */
+/** Throws INVALID_INPUT unless a session with the labels `present` may add these labels. */
 export function checkLabels(added: readonly string[], present: readonly string[]): void {
   const violations = findLabelProblems(added, present);
   const [first] = violations;

@@ -4,24 +4,25 @@ import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
 import { listWorkspaceLabels, type RealWorkspace } from "./list-workspace-labels.ts";
 import type { LabelledWorkspace } from "./workspace-labels.ts";
 
-/** A person has looked at what is in a directory. */
+/** A request to clear a directory's labels after a person has checked its content. */
 export interface LabelClearing {
   readonly workspace: string;
-  /** Who says so. */
+  /** Name of the person who clears the labels. */
   readonly by: string;
 }
 
 export interface ClearedLabels {
   readonly recordIndex: number;
-  /** Those that were taken off. */
+  /** The removed labels. */
   readonly labels: readonly string[];
 }
 
 const MAX_NAME = 256;
 
 /**
- * Takes all labels off a directory, because a person looked and says so. Sessions and content keep theirs, and labels of
- * directories that contain it, or lie in it, still hold there. Throws WORKSPACE_REFUSED if it has none of its own.
+ * Removes all labels from a directory, after a person has checked its content. Sessions and content keep their labels,
+ * and labels of directories that contain it or lie in it still apply. Throws WORKSPACE_REFUSED if the directory has no
+ * labels of its own.
  */
 export async function clearWorkspaceLabels(
   { workspace, by }: LabelClearing,
@@ -42,7 +43,7 @@ export async function clearWorkspaceLabels(
   return { recordIndex: index, labels: clearing.labels };
 }
 
-/** The ledger names whoever has looked. */
+/** The ledger records the person's name, so it is required. */
 function requireName(by: string): void {
   if (by.trim() !== "") return;
   const violations = [{ field: "by", rule: "required", message: "must not be empty" }];

@@ -1,6 +1,6 @@
 import type { LabelledWorkspace } from "./workspace-labels.ts";
 
-/** What whoever works in a directory carries: the labels of every directory that it overlaps, sorted. */
+/** Labels in force in a directory: those of every labelled directory that overlaps it, sorted. */
 export function effectiveLabels(sources: readonly LabelledWorkspace[]): string[] {
   return [...new Set(sources.flatMap(({ labels }) => labels))].sort();
 }

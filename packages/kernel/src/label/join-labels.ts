@@ -1,4 +1,7 @@
-/** Both, sorted. The very first array where it holds all of the second already, so that nothing changes for nothing. */
+/**
+ * Union of both lists, sorted. Returns the first array itself if it already contains the second, so that callers can
+ * tell that nothing changed.
+ */
 export function joinLabels(labels: readonly string[], more: readonly string[]): readonly string[] {
   if (hasLabels(labels, more)) return labels;
   return [...new Set([...labels, ...more])].sort();

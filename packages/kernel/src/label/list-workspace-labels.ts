@@ -3,12 +3,12 @@ import { createJsonReader } from "../capability/json-reader.ts";
 import { isNormalPath } from "../capability/path-prefix.ts";
 import type { LabelledWorkspace, WorkspaceLabels } from "./workspace-labels.ts";
 
-/** The real path of a workspace on this machine, or a WORKSPACE_REFUSED. */
+/** Resolves the real path of a workspace on this machine, or throws WORKSPACE_REFUSED. */
 export type RealWorkspace = (workspace: string) => Promise<string>;
 
 /**
- * The directories whose labels hold on a workspace. One that is gone, or can be no workspace any more, is known by its
- * labels; any other that is none is WORKSPACE_REFUSED.
+ * Lists the directories whose labels apply to a workspace. A directory that is gone or can no longer be a workspace is
+ * accepted if labels apply to its path; any other invalid workspace is refused with WORKSPACE_REFUSED.
  */
 export async function listWorkspaceLabels(
   workspace: string,
@@ -26,7 +26,7 @@ export async function listWorkspaceLabels(
   return [...found, ...labels.sources(real).filter((source) => !known.has(source.workspace))];
 }
 
-/** SECURITY: a relative path would be one in the kernel's own working directory. */
+/** SECURITY: a relative path would be resolved against the kernel's own working directory. */
 function requirePath(workspace: string): void {
   const reader = createJsonReader();
   if (reader.name(workspace, "workspace", MAX_PATH_LEN) !== undefined && !isNormalPath(workspace)) {

@@ -1,17 +1,17 @@
 import { OUTSIDE_EFFECTS } from "../tool/effect-rules.ts";
 import type { Effect, ToolDeclaration } from "../tool/tool.ts";
 
-/** Whoever wrote it may be anybody. */
+/** Label of content whose author is unknown. */
 export const UNTRUSTED = "untrusted";
 
 const NO_LABELS: readonly string[] = Object.freeze([]);
 const UNTRUSTED_ONLY: readonly string[] = Object.freeze([UNTRUSTED]);
 
 /**
- * Labels that a call's result has because of the tool alone: those the tool declares, and `untrusted` for whatever could
- * come from a network, a model or another's server.
+ * Labels that a call's result carries because of its tool: the labels that the tool declares, and `untrusted` for any
+ * result that could come from a network, a model or another party's server.
  *
- * SECURITY: follows from what the call was granted, not from what it did, so no tool and no port can forget it.
+ * SECURITY: derived from what the call was granted, not from what it did, so no tool and no port can omit it.
  */
 export function resultLabels(
   tool: Pick<ToolDeclaration, "isolation" | "labels">,

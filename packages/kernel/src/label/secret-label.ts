@@ -1,2 +1,2 @@
-/** On what came from a secret path, or out of the vault. */
+/** Label of content that came from a secret path or from the vault. */
 export const SECRET = "secret";

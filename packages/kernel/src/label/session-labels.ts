@@ -4,7 +4,10 @@ import type { Effect } from "../tool/tool.ts";
 import { joinLabels } from "./join-labels.ts";
 import { workspaceUse } from "./workspace-use.ts";
 
-/** Of a session, and of its workspace if the effects are such that a call works in it. The session's own array where that is all. */
+/**
+ * Labels of a session, joined with those of its workspace if the effects mean that the call works in it. Returns the
+ * session's own array if the workspace adds nothing.
+ */
 export function sessionLabels(
   live: LiveSession,
   effects: readonly Effect[],

@@ -3,38 +3,38 @@ import type { EntryDraft } from "../ledger/record-draft.ts";
 import type { StateChange, StateRow, Store } from "../ports.ts";
 import { hasLabels, joinLabels } from "./join-labels.ts";
 
-/** Labels on one directory. */
+/** The labels of one directory. */
 export interface LabelledWorkspace {
   readonly workspace: string;
   readonly labels: readonly string[];
 }
 
-/** What a record must hold so that labels of a workspace last. */
+/** Parts of a record that makes workspace labels durable. */
 export interface WorkspaceLabelUpdate {
   readonly entry: EntryDraft;
-  /** As the labels are when the record is made. */
+  /** State row with the labels at the moment the record is created. */
   row(): StateChange;
-  /** The record is durable. */
+  /** Called when the record is durable. */
   noteDurable(): void;
 }
 
 export interface WorkspaceLabelRemoval extends WorkspaceLabelUpdate {
-  /** Those that were taken off. */
+  /** The removed labels. */
   readonly labels: readonly string[];
 }
 
 /**
- * Labels of the directories that labelled sessions have written in. They hold for every session on such a directory, on
- * one that contains it, and on one inside it.
+ * Labels of directories that labelled sessions have written to. They apply to every session in such a directory, in one
+ * that contains it, and in one inside it.
  */
 export interface WorkspaceLabels {
-  /** In force on a workspace. The very same array as long as nothing changes. */
+  /** Labels in force in a workspace. Returns the same array as long as nothing changes. */
   get(workspace: string): readonly string[];
-  /** Where they come from: the labelled directories that overlap a workspace. */
+  /** The labelled directories that overlap a workspace. */
   sources(workspace: string): LabelledWorkspace[];
-  /** In force at once. Undefined if a durable record says so already. */
+  /** Adds labels to a directory, in force at once. Undefined if a durable record already has all of them. */
   join(workspace: string, labels: readonly string[]): WorkspaceLabelUpdate | undefined;
-  /** Takes all labels off this very directory. Undefined if it has none. */
+  /** Removes all labels from exactly this directory. Undefined if it has none. */
   clear(workspace: string, by: string): WorkspaceLabelRemoval | undefined;
 }
 
@@ -43,19 +43,19 @@ interface Entry {
   durable: readonly string[];
 }
 
-/** More directories than this are not told apart: see `join`. */
+/** Maximum number of directories with labels of their own; further labels apply everywhere, see `join`. */
 export const MAX_LABELLED_WORKSPACES = 10_000;
 const EVERYWHERE = "/";
 const NO_LABELS: readonly string[] = Object.freeze([]);
 
 export async function loadWorkspaceLabels(store: Store): Promise<WorkspaceLabels> {
-  // One more than there can be, for the one that stands for all others.
+  // One row more than the maximum: the entry for all directories together.
   return new LabelTable(await store.listState("workspaces", "", MAX_LABELLED_WORKSPACES + 1));
 }
 
 class LabelTable implements WorkspaceLabels {
   readonly #entries = new Map<string, Entry>();
-  /** By workspace: what is in force there. Dropped whenever any label changes. */
+  /** Labels in force, by workspace. Cleared whenever any label changes. */
   readonly #inForce = new Map<string, readonly string[]>();
 
   constructor(rows: readonly StateRow[]) {
@@ -85,7 +85,8 @@ class LabelTable implements WorkspaceLabels {
 
   join(workspace: string, labels: readonly string[]): WorkspaceLabelUpdate | undefined {
     if (labels.length === 0) return undefined;
-    // SECURITY: whoever labels directory after directory labels all of them in the end, and no label is forgotten.
+    // SECURITY: past the maximum, labels apply to every directory, so that an attacker who labels many directories
+    // cannot make the kernel forget a label.
     const isFull = this.#entries.size >= MAX_LABELLED_WORKSPACES && !this.#entries.has(workspace);
     const path = isFull ? EVERYWHERE : workspace;
     const entry = this.#entries.get(path) ?? { labels: NO_LABELS, durable: NO_LABELS };
@@ -108,7 +109,7 @@ class LabelTable implements WorkspaceLabels {
   clear(workspace: string, by: string): WorkspaceLabelRemoval | undefined {
     const entry = this.#entries.get(workspace);
     if (entry === undefined) return undefined;
-    // INVARIANT: a late `noteDurable` speaks of the entry that is gone, not of one that comes after it.
+    // INVARIANT: a late `noteDurable` updates the removed entry, not one that is created after it.
     this.#entries.delete(workspace);
     this.#inForce.clear();
     return {
@@ -125,14 +126,14 @@ function rowFor(workspace: string, labels: readonly string[]): StateChange {
   return { table: "workspaces", key: workspace, value };
 }
 
-/** Rows are written by this module only; a damaged one is a fault, not a guess. */
+/** Only this module writes these rows; a damaged row is an error, never guessed. */
 function labelsFrom(value: Uint8Array): readonly string[] {
   const labels = parseJson(value);
   if (Array.isArray(labels) && labels.every((label) => typeof label === "string")) return labels;
   throw new KernelError("STORE_UNAVAILABLE", "the labels of a workspace cannot be read");
 }
 
-/** Paths are compared by their parts: `/a/b` lies in `/a`, `/ab` does not. */
+/** Compares paths by their components: `/a/b` lies in `/a`, `/ab` does not. */
 function overlap(left: string, right: string): boolean {
   const [one, other] = [withSlash(left), withSlash(right)];
   return one.startsWith(other) || other.startsWith(one);

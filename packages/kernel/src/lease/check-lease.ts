@@ -10,7 +10,10 @@ export interface LeaseCheck {
   readonly nowMs: number;
 }
 
-/** Why the lease refuses this call, or undefined if it does not. Capabilities and budgets are asked separately. */
+/**
+ * Returns why the lease refuses this call, or undefined if it allows it. Capabilities and budgets are checked
+ * separately.
+ */
 export function checkLease(lease: Lease, check: LeaseCheck): RationaleCode | undefined {
   const problem = leaseProblem(lease, check.nowMs);
   if (problem !== undefined) return problem;
@@ -19,10 +22,10 @@ export function checkLease(lease: Lease, check: LeaseCheck): RationaleCode | und
   return undefined;
 }
 
-/** Why a lease gives nothing at a moment, whatever it is asked for. */
+/** Returns why a lease grants nothing at this time, whatever the request is. */
 export function leaseProblem(lease: Lease, nowMs: number): "LEASE_REVOKED" | "LEASE_EXPIRED" | undefined {
   if (lease.revoked) return "LEASE_REVOKED";
-  // SECURITY: written so that a time that is not a number is outside.
+  // SECURITY: written so that a time that is not a number counts as expired.
   return nowMs >= lease.notBeforeMs && nowMs < lease.expiresAtMs ? undefined : "LEASE_EXPIRED";
 }
 

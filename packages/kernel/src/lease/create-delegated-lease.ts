@@ -16,13 +16,13 @@ import { expandToolPatterns } from "./tool-pattern.ts";
 
 export interface LeaseDelegation {
   readonly id: string;
-  /** The session that will hold it. */
+  /** Session that will hold the lease. */
   readonly holder: string;
   readonly parent: Lease;
-  /** What is left of the parent's budgets at this moment. */
+  /** The parent's remaining budgets at this moment. */
   readonly remaining: BudgetAmounts;
   readonly request: LeaseRequest;
-  /** How long it lasts where the request does not say so; without it, as long as the parent. */
+  /** Lifetime if the request does not state one; if undefined too, the lease expires with its parent. */
   readonly ttlMs: number | undefined;
   readonly nowMs: number;
   /** Names of the tools that are ready. */
@@ -30,14 +30,14 @@ export interface LeaseDelegation {
 }
 
 /**
- * A lease split off another. What the request leaves out is what the parent may delegate, its rest of each budget, and
- * its end; what may be handed on further is, unless it says otherwise, what the child itself may use.
+ * Creates a child lease. Fields that the request omits get what the parent may delegate, its remaining budgets and its
+ * expiry. `delegable`, if omitted, equals the child's own rights.
  *
- * Throws LEASE_INVALID with everything in which it would reach beyond its parent.
+ * Throws LEASE_INVALID with everything in which the child would exceed its parent.
  */
 export function createDelegatedLease(delegation: LeaseDelegation): Lease {
   const { parent, remaining, nowMs } = delegation;
-  // A request made in code is checked and put in normal form like one from outside.
+  // A request from code in this process is checked and normalized like one from outside.
   const request = checkLeaseRequest(delegation.request);
   const usable = rightsOf(request, parent.delegable, delegation.knownTools);
   const notBeforeMs = request.not_before_ms ?? Math.max(nowMs, parent.notBeforeMs);
@@ -60,7 +60,7 @@ export function createDelegatedLease(delegation: LeaseDelegation): Lease {
   throw exceedsParent(reader.violations);
 }
 
-/** The rights asked for; each that is left out is that of the wider ones, the very same list. */
+/** The requested rights; an omitted one is the same list object as in the wider rights. */
 function rightsOf(
   request: NonNullable<LeaseRequest["delegable"]>,
   wider: DelegableRights,
@@ -74,12 +74,12 @@ function rightsOf(
   };
 }
 
-/** Of patterns, and of paths, hosts, names and models together. */
+/** Maximum number of patterns, and of paths, hosts, names and models together. */
 const MAX_PARTS = 1000;
 
 /**
- * SECURITY: every part of a child is compared with every part of its parent. An agent that asks for long lists would
- * keep the kernel from everybody else's calls.
+ * SECURITY: every part of a child lease is compared with every part of its parent. Without a limit, an agent that
+ * requests long lists could block the calls of all other clients.
  */
 function checkSize(reader: JsonReader, lease: Lease, parent: Lease): void {
   const known = new Set<unknown>([parent.delegable.toolPatterns, parent.delegable.capabilities]);
@@ -115,7 +115,7 @@ function lengthOf(part: HostPattern | string | number | readonly unknown[]): num
 
 function checkSubset(reader: JsonReader, lease: Lease, parent: Lease, remaining: BudgetAmounts): void {
   for (const dimension of exceededDimensions(lease, parent)) {
-    // What is left decides, and is never more than the limit.
+    // Budgets are checked against the remaining amounts, which never exceed the limits.
     if (dimension !== "budgets") reader.refuse(dimension, "range", describeExcess(dimension, lease, parent));
   }
   checkBudgets(reader, lease.budgets, remaining);

@@ -14,7 +14,7 @@ export const DEFAULT_LEASE_TTL_MS = 8 * 3_600_000;
 export interface LeaseDefaults {
   readonly budgets: BudgetLimits;
   readonly ttlMs: number;
-  /** Hosts that may be asked; none by default. */
+  /** Hosts that the session may send requests to; none by default. */
   readonly hosts?: readonly HostPattern[];
 }
 
@@ -22,7 +22,7 @@ export interface LeaseGrant {
   readonly id: string;
   /** The session's id. */
   readonly holder: string;
-  /** Without one the session gets the default lease. */
+  /** If undefined, the session gets the default lease. */
   readonly request: LeaseRequest | undefined;
   readonly defaults: LeaseDefaults;
   readonly nowMs: number;
@@ -33,13 +33,13 @@ export interface LeaseGrant {
 }
 
 /**
- * A lease granted by an administrator; everything the request leaves out is the default. Throws LEASE_INVALID.
+ * Creates a lease granted by an administrator; omitted fields get their defaults. Throws LEASE_INVALID.
  *
- * SPEC: without a request every ready tool, read and write in the workspace, no network unless the kernel's settings name
- * hosts, highest tier privileged, default budgets, eight hours.
+ * SPEC: without a request every ready tool, read and write in the workspace, no network unless the kernel's settings
+ * name hosts, highest tier privileged, default budgets, eight hours.
  */
 export function createLease(grant: LeaseGrant): Lease {
-  // A request made in code is checked and put in normal form like one from outside.
+  // A request from code in this process is checked and normalized like one from outside.
   const request = checkLeaseRequest(grant.request ?? {});
   const usable = shareRights({
     toolPatterns: expandToolPatterns(request.tool_patterns ?? ["*"], grant.knownTools),
@@ -88,7 +88,7 @@ function defaultCapabilities(workspace: string, hosts: readonly HostPattern[]): 
     { kind: "fs_read", prefixes: [workspace] },
     { kind: "fs_write", prefixes: [workspace] },
     { kind: "exec", names: ["*"] },
-    // What one call may use at most is for its tool to declare, and for policy.
+    // The limits of a single call are set by its tool's declaration and by policy.
     { kind: "wasm_exec", maxFuel: BOUND_CEILINGS.maxFuel, maxMemoryBytes: BOUND_CEILINGS.maxMemoryBytes },
     { kind: "git", names: ["*"] },
     { kind: "db_read", names: ["*"] },
@@ -99,7 +99,7 @@ function defaultCapabilities(workspace: string, hosts: readonly HostPattern[]): 
   ];
 }
 
-/** To read from these hosts and to send to them; none without any. */
+/** Rights to read from these hosts and to send to them; none for an empty list. */
 export function hostRights(hosts: readonly HostPattern[]): Capability[] {
   return hosts.length === 0
     ? []

@@ -4,19 +4,21 @@ import { budgetToJson } from "../budget/parse-budget-limits.ts";
 import { amountsFrom } from "../journal/intent.ts";
 import type { StateChange, StateRow } from "../ports.ts";
 
-/** What a session set aside of its budget for a lease that was split off its own. */
+/** The part of a session's budget that is reserved for a child lease. */
 export interface DelegatedBudget {
   readonly leaseId: string;
-  /** The session that holds the lease. */
+  /** Session that holds the child lease. */
   readonly sessionId: string;
   readonly reservation: Reservation;
-  /** When the lease is over by itself. */
+  /** When the child lease expires. */
   readonly expiresAtMs: number;
-  /** Its session has ended: what is still set aside is for calls whose outcome nobody knows. */
+  /** The child's session has ended; the remaining reservation is for calls whose outcome is unknown. */
   readonly hasSessionEnded: boolean;
 }
 
-/** Lies beside the leases, under the parent's id: whatever a lease handed on is found by it. */
+/**
+ * Stored in the table of leases under the parent's id, so that all delegated budgets of a lease are found by its id.
+ */
 export function delegatedBudgetRow(parentLeaseId: string, carving: DelegatedBudget): StateChange {
   const value = canonicalJsonBytes({
     ended: carving.hasSessionEnded,
@@ -35,13 +37,13 @@ export function delegatedBudgetPrefix(parentLeaseId: string): string {
   return `${parentLeaseId}/`;
 }
 
-/** Sets aside again what was before a restart. */
+/** Restores a reservation after a restart. */
 export function delegatedBudgetFromRow(row: StateRow, account: BudgetAccount): DelegatedBudget {
   const { reserved, ...facts } = readDelegatedBudgetRow(row);
   return { ...facts, reservation: account.restore(amountsFrom(reserved)) };
 }
 
-/** A row as it lies there, without setting anything aside. */
+/** Reads a row without reserving anything. */
 export function readDelegatedBudgetRow({
   key,
   value,

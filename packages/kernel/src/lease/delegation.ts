@@ -1,59 +1,59 @@
 import type { BudgetAmounts } from "../budget/budget.ts";
 import type { LeaseRequest } from "./lease.ts";
 
-/** Whose lease is split: the session of this token, or, for an administrator, the one with this id. */
+/** Session whose lease is delegated: the session of this token or, for an administrator, the one with this id. */
 export type DelegatingSession =
   | { readonly token: string; readonly sessionId?: never; readonly isOwn?: never }
   | {
       readonly sessionId: string;
       readonly token?: never;
-      /** The session itself asks: a door has looked at its token. */
+      /** The session itself makes the request: the door has already verified its token. */
       readonly isOwn?: boolean;
     };
 
-/** Whether a session asks for itself, and no administrator for it. */
+/** Whether the session itself makes the request, not an administrator on its behalf. */
 export function isRequestedBySession({ token, isOwn = false }: DelegatingSession): boolean {
   return token !== undefined || isOwn;
 }
 
-/** A narrower lease split off a session's own, for a session of its own. What is left out is the parent's. */
+/** Delegates a narrower lease from a session's own to a new session. Omitted fields are inherited from the parent. */
 export type Delegation = DelegatingSession & {
   readonly lease?: LeaseRequest;
-  /** Where the lease itself does not say how long it lasts. */
+  /** Used if the lease request does not state its lifetime. */
   readonly ttlMs?: number;
-  /** Only an administrator may name another than the parent's: rules go by it. */
+  /** Only an administrator may name another agent than the parent's, because rules refer to it. */
   readonly agent?: string;
-  /** In the parent's workspace. */
+  /** Directory in the parent's workspace. */
   readonly workingDirectory?: string;
   readonly seed?: Uint8Array;
-  /** Besides the parent's. */
+  /** In addition to the parent's labels. */
   readonly labels?: readonly string[];
-  /** Content that the parent may name, and the child from then on too. */
+  /** Content that the parent may name; from then on the child may name it too. */
   readonly contentHashes?: readonly Uint8Array[];
-  /** Need not be given; if they are, they must be the parent's. */
+  /** Optional; if given, these must equal the parent's. */
   readonly workspace?: string;
   readonly tenant?: string;
   readonly user?: string;
 };
 
-/** Ends a lease that was split off a session's own, at any depth. */
+/** Ends a child lease of a session's own lease, at any depth. */
 export type LeaseRelease = DelegatingSession & { readonly leaseId: string };
 
 export interface ReleasedLease {
-  /** What came back to the lease it was split off, of each dimension that has a limit there. */
+  /** Budget returned to the parent lease, for each dimension that is limited there. */
   readonly budgetReturned: BudgetAmounts;
 }
 
 export interface Revocation {
   readonly leaseId: string;
   readonly reason: string;
-  /** Who says so. */
+  /** Name of the person who revokes the lease. */
   readonly by: string;
 }
 
 export interface RevokedLeases {
-  /** The lease itself first, then all below it. */
+  /** The revoked lease first, then all leases below it. */
   readonly leaseIds: readonly string[];
-  /** Calls that ran under them. */
+  /** Number of calls that ran under these leases. */
   readonly cancelledCalls: number;
 }

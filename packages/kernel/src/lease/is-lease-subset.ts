@@ -17,16 +17,16 @@ const LEASE_DIMENSIONS = [
 export type LeaseDimension = (typeof LEASE_DIMENSIONS)[number];
 
 /**
- * Whether a child lease lies inside what its parent may delegate, in every dimension.
+ * Whether a child lease is within what its parent may delegate, in every dimension.
  *
- * INVARIANT: anything a holder of `child` could ever do or hand on, the parent could have handed on. Whether the
- * parent is revoked and how much of its budget is left are questions of the moment, and asked elsewhere.
+ * INVARIANT: every right that a holder of `child` could use or delegate, the parent could have delegated. Whether the
+ * parent is revoked and how much of its budget remains depends on the moment and is checked elsewhere.
  */
 export function isLeaseSubset(child: Lease, parent: Lease): boolean {
   return exceededDimensions(child, parent).length === 0;
 }
 
-/** The dimensions in which the child reaches beyond its parent, for the message that refuses it. */
+/** The dimensions in which the child exceeds its parent, for the error message. */
 export function exceededDimensions(child: Lease, parent: Lease): LeaseDimension[] {
   const inside: { readonly [D in LeaseDimension]: boolean } = {
     ...areRightsSubset(child, parent.delegable),
@@ -46,9 +46,9 @@ function areRightsSubset(inner: DelegableRights, outer: DelegableRights) {
   };
 }
 
-/** The patterns that no pattern of the other rights holds. */
+/** The patterns of `inner` that no pattern of `outer` covers. */
 export function findExceedingPatterns(inner: DelegableRights, outer: DelegableRights): readonly string[] {
-  // What was left out of a request is its parent's own list.
+  // An omitted list in a request is the parent's own list object.
   if (inner.toolPatterns === outer.toolPatterns) return [];
   const same = new Set(outer.toolPatterns);
   const wider = outer.toolPatterns.filter((pattern) => pattern.endsWith("*"));
@@ -62,7 +62,7 @@ export function findExceedingCapabilities(inner: DelegableRights, outer: Delegab
   return inner.capabilities.filter((capability) => !isWithin([capability], outer.capabilities));
 }
 
-/** Absent is unlimited, so a limit of the parent's must be a limit of the child's. */
+/** An absent limit means unlimited, so every limit of the parent must also be set in the child. */
 function areBudgetsSubset(inner: BudgetLimits, outer: BudgetLimits): boolean {
   return BUDGET_DIMENSIONS.every((dimension) => {
     const limit = outer[dimension];

@@ -19,7 +19,7 @@ const LEASE_KEYS = [
 
 const TIME_RANGE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
-/** The form that state rows, the ledger and administrators see; `leaseFromJson` reads it back. */
+/** The JSON form used in state rows, in the ledger and for administrators; `leaseFromJson` reads it back. */
 export function leaseToJson(lease: Lease): JsonObject {
   return {
     id: lease.id,
@@ -34,7 +34,7 @@ export function leaseToJson(lease: Lease): JsonObject {
   };
 }
 
-/** A stored lease; throws LEASE_INVALID if the row is not one, so that a damaged row gives no rights. */
+/** Reads a stored lease. Throws LEASE_INVALID if the row is damaged, so that it grants no rights. */
 export function leaseFromJson(json: JsonValue): Lease {
   const reader = createJsonReader();
   return reader.finish(readLease(reader, json), "LEASE_INVALID", "the stored lease");

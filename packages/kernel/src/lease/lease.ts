@@ -2,20 +2,20 @@ import type { BudgetLimits } from "../budget/budget.ts";
 import type { Capability } from "../capability/capability.ts";
 import type { SafetyTier } from "../tool/tool.ts";
 
-/** The authority a session holds. */
+/** The authority of a session. */
 export interface Lease {
   readonly id: string;
   readonly parentId: string | undefined;
-  /** The session that holds it. */
+  /** Session that holds the lease. */
   readonly holder: string;
-  /** Exact names, or a prefix that ends in one `*`. */
+  /** Exact names, or prefixes that end in one `*`. */
   readonly toolPatterns: readonly string[];
   readonly capabilities: readonly Capability[];
   readonly highestTier: SafetyTier;
   readonly budgets: BudgetLimits;
   readonly notBeforeMs: number;
   readonly expiresAtMs: number;
-  /** What may be handed on, apart from what the holder may use. */
+  /** Rights that the holder may delegate, independent of those it may use itself. */
   readonly delegable: DelegableRights;
   readonly revoked: boolean;
 }
@@ -26,7 +26,7 @@ export interface DelegableRights {
   readonly highestTier: SafetyTier;
 }
 
-/** What a person may ask for when a session is opened; everything left out is the default. */
+/** The rights requested when a session is opened; omitted fields get their defaults. */
 export interface LeaseRequest {
   readonly tool_patterns?: readonly string[];
   readonly capabilities?: readonly Capability[];

@@ -8,32 +8,32 @@ import { SAFETY_TIERS } from "../tool/tool.ts";
 import type { LeaseRequest } from "./lease.ts";
 import { isToolPattern } from "./tool-pattern.ts";
 
-/** A year. */
+/** One year. */
 const MAX_LEASE_TTL_MS = 365 * 24 * 3_600_000;
 
-/** The latest moment that calendars know. */
+/** The latest time that `Date` can represent. */
 const LATEST_TIME_MS = 8_640_000_000_000_000;
 
-/** A granted `*` is spelled out name by name. */
+/** Large enough for a granted `*`, which is expanded to the names of all tools. */
 export const MAX_TOOL_PATTERNS = 10_000;
 
 export const RIGHTS_KEYS = ["tool_patterns", "capabilities", "highest_tier"] as const;
 const REQUEST_KEYS = [...RIGHTS_KEYS, "budgets", "not_before_ms", "ttl_ms", "delegable"] as const;
 
-/** Untrusted JSON to a lease request; throws LEASE_INVALID with every problem. */
+/** Parses untrusted JSON into a lease request. Throws LEASE_INVALID with every problem. */
 export function parseLeaseRequest(json: JsonValue): LeaseRequest {
   const reader = createJsonReader();
   return reader.finish(readLeaseRequest(reader, json), "LEASE_INVALID", "the lease");
 }
 
 /**
- * What code in this process asks for; throws LEASE_INVALID with every problem.
+ * Checks a lease request from code in this process. Throws LEASE_INVALID with every problem.
  *
- * SECURITY: nothing is left out on the way to where it is checked. Code without types may misspell what narrows a lease,
- * and would hold the default one.
+ * SECURITY: no field is dropped before it is checked. Untyped code may misspell an option that narrows a lease, and
+ * would otherwise get the default lease.
  */
 export function checkLeaseRequest(request: LeaseRequest): LeaseRequest {
-  // Not known to be what its type says.
+  // At run time the value may not match its type.
   return parseLeaseRequest(jsonForm(request) as JsonValue);
 }
 
@@ -68,7 +68,7 @@ function readTime(
   return json === undefined ? undefined : reader.wholeNumber(json, key, range);
 }
 
-/** The three dimensions that using and delegating have in common; what is left out stays out. */
+/** Reads the three dimensions that are common to usable and delegable rights; omitted fields stay absent. */
 export function readRights(reader: JsonReader, object: JsonObject, field: string): Rights {
   const patternsJson = ownField(object, "tool_patterns");
   const patterns =
@@ -104,7 +104,7 @@ function readToolPattern(reader: JsonReader, json: JsonValue, field: string): st
   );
 }
 
-/** A right with an empty scope is held as nothing at all, which nobody means who writes it down. */
+/** Refuses a capability with an empty scope: it grants nothing, which is never intended. */
 function readHeldCapability(reader: JsonReader, json: JsonValue, field: string): Capability | undefined {
   const capability = readCapability(reader, json, field);
   if (capability === undefined || !hasEmptyScope(capability)) return capability;
@@ -115,7 +115,10 @@ function hasEmptyScope(capability: Capability): boolean {
   return Object.values(capability).some((part) => Array.isArray(part) && part.length === 0);
 }
 
-/** The fields that are there, those with capabilities in the form that is read; what is no object stays what it is. */
+/**
+ * Keeps the fields that are set, and converts capabilities to their JSON form; a value that is not an object is
+ * returned unchanged.
+ */
 function jsonForm(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
@@ -127,10 +130,10 @@ function jsonForm(value: unknown): unknown {
   );
 }
 
-/** Capabilities of code, in the form that is read: there two fields of one kind have names of their own. */
+/** Converts capabilities from code to their JSON form, in which two fields of `wasm_exec` have other names. */
 export function capabilitiesToJson(capabilities: readonly unknown[]): JsonValue[] {
   return capabilities.map((given) => {
-    // Not known to be what its type says.
+    // At run time the value may not match its type.
     const capability = given as Partial<Capability> | null;
     if (capability?.kind !== "wasm_exec") return given as JsonValue;
     const { maxFuel, maxMemoryBytes, ...others } = capability;

@@ -1,7 +1,9 @@
 import type { Capability } from "../capability/capability.ts";
 import type { DelegableRights } from "./lease.ts";
 
-/** Most leases of a workspace are equal: their lists are kept once. Lists of a lease never change. */
+/**
+ * Shares the lists of equal rights, because most leases of a workspace are equal. The lists of a lease never change.
+ */
 export function createRightsInterner(): (rights: DelegableRights) => DelegableRights {
   let last: DelegableRights | undefined;
   return (rights) => {

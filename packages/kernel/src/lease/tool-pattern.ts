@@ -1,9 +1,9 @@
-/** Between an MCP server's name and its tool's. */
+/** Separator between the name of an MCP server and the name of its tool. */
 const SERVER_MARK = "__";
 
 const PATTERN = /^[a-z][a-z0-9_]{0,63}\*?$|^\*$/;
 
-/** An exact tool name, or a prefix that ends in one `*`, or `*` alone. */
+/** Whether the text is an exact tool name, a prefix that ends in one `*`, or `*` alone. */
 export function isToolPattern(text: string): boolean {
   return PATTERN.test(text);
 }
@@ -11,8 +11,8 @@ export function isToolPattern(text: string): boolean {
 /**
  * Whether a pattern covers a tool's name.
  *
- * SECURITY: a tool of an MCP server is covered only by its exact name or by a pattern that spells out `server__`;
- * else whoever adds a server named `github` would enter every lease that holds `git*`.
+ * SECURITY: a tool of an MCP server is covered only by its exact name or by a pattern that contains `server__`.
+ * Otherwise adding a server named `github` would put its tools into every lease that has `git*`.
  */
 export function toolPatternCovers(pattern: string, name: string): boolean {
   if (!pattern.endsWith("*")) return pattern === name;
@@ -20,7 +20,7 @@ export function toolPatternCovers(pattern: string, name: string): boolean {
   return !prefix.includes("*") && name.startsWith(prefix) && spellsOutServer(prefix, name);
 }
 
-/** Whether every name that `inner` covers, now or ever, is covered by `outer`. */
+/** Whether every name that `inner` can cover is covered by `outer`. */
 export function toolPatternWithin(inner: string, outer: string): boolean {
   if (!inner.endsWith("*")) return toolPatternCovers(outer, inner);
   if (!outer.endsWith("*")) return false;
@@ -31,8 +31,8 @@ export function toolPatternWithin(inner: string, outer: string): boolean {
 }
 
 /**
- * What a bare `*` is turned into when a lease is granted: the names known now, without those of MCP servers. Tools
- * that come later are not covered.
+ * Expands a bare `*` when a lease is granted: to the tool names known now, without those of MCP servers. Tools
+ * registered later are not covered.
  */
 export function expandToolPatterns(patterns: readonly string[], knownTools: readonly string[]): string[] {
   const expanded = new Set<string>();

@@ -2,7 +2,9 @@ import { ContentPlace, ContentRole, commitTo } from "@narthex/contracts";
 import type { Random } from "../ports.ts";
 import type { ContentDraft } from "./record-draft.ts";
 
-/** A digest tied to a record: the entry holds the commitment, the content item what opens it. */
+/**
+ * A digest tied to a record: the entry holds the commitment, the content item holds the digest and nonce that open it.
+ */
 export interface Committed {
   readonly digest: Uint8Array;
   readonly commitment: Uint8Array;
@@ -13,7 +15,7 @@ export interface CommittedContent {
   readonly role: ContentRole;
   readonly digest: Uint8Array;
   readonly size: number;
-  /** Present if the bytes lie in the record's own row. */
+  /** Set if the bytes are stored in the record's own row. */
   readonly bytes?: Uint8Array;
   readonly place?: ContentPlace;
   readonly labels?: readonly string[];
@@ -21,7 +23,10 @@ export interface CommittedContent {
 
 const NONCE_BYTES = 32;
 
-/** A fresh nonce for every reference: erasing one leaves nothing from which its digest could be guessed. */
+/**
+ * Creates a commitment with a fresh nonce for every reference. Once a reference is erased, no guess of its digest can
+ * be verified.
+ */
 export function commitContent(content: CommittedContent, random: Random): Committed {
   const nonce = random.bytes(NONCE_BYTES);
   const place = content.place ?? (content.bytes === undefined ? ContentPlace.NONE : ContentPlace.ROW);
@@ -40,7 +45,7 @@ export function commitContent(content: CommittedContent, random: Random): Commit
   };
 }
 
-/** A digest that stands for a whole request; there are no bytes behind it. */
+/** Commits to the digest of a whole request; no bytes are stored for it. */
 export function commitRequest(digest: Uint8Array, random: Random): Committed {
   return commitContent({ role: ContentRole.REQUEST, digest, size: 0 }, random);
 }

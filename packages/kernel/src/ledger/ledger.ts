@@ -12,45 +12,56 @@ import type { KnownSecrets } from "../secret/known-secrets.ts";
 import type { AppendedRecord, RecordDraft } from "./record-draft.ts";
 
 /**
- * The append-only record of everything. Places, times and hashes are given synchronously, in the order of the calls;
- * a promise resolves once its record is durable.
+ * The append-only record of everything. Indexes, times and hashes are assigned synchronously, in the order of the
+ * calls; a promise resolves once its record is durable.
  */
 export interface Ledger {
-  /** max(wall clock, last record's time): nothing expires backwards or revives. */
+  /**
+   * The later of the wall clock and the last record's time, so that a clock set back never makes an expired lease or
+   * session valid again.
+   */
   nowMs(): number;
-  /** To a chain that was not loaded it takes a read of the store first, and the place in line is taken after it. */
+  /**
+   * Appends a record. If the chain is not loaded, the store is read first, and the record gets its index only after
+   * that.
+   */
   append(draft: RecordDraft): Promise<AppendedRecord>;
-  /** A record to be written just before the first one of this run, and not at all if there is none. */
+  /** Sets a record to be written just before the first one of this run; it is not written if none exists. */
   prefaceWith(draft: RecordDraft): void;
-  /** Writes the preface now, unless it is written. */
+  /** Writes the preface now, unless it is already written. */
   writePreface(): Promise<void>;
-  /** Keeps a chain at hand until it is forgotten; a new one starts empty. */
+  /** Keeps a chain's head in memory until the chain is forgotten; a new chain starts empty. */
   loadChain(chain: string): Promise<void>;
-  /** Costs no more memory once all of it is durable. */
+  /** Frees the chain's memory once all of its records are durable. */
   forgetChain(chain: string): void;
-  /** How many records are durable. */
+  /** Number of durable records. */
   durableCount(): number;
-  /** No record of the chain has a higher index than this, durable or on its way; undefined for one that is not at hand. */
+  /**
+   * An upper bound of the indexes of the chain's records, durable or pending; undefined if the chain is not in memory.
+   */
   lastIndexOf(chain: string): number | undefined;
-  /** Resolves when more than `count` records are durable, the signal aborts, or no more will come. */
+  /** Resolves when more than `count` records are durable, the signal aborts, or no more records will be written. */
   waitForMore(count: number, signal: AbortSignal): Promise<void>;
-  /** Why nothing can be written any more, if so. */
+  /** Why records can no longer be written; undefined while they can. */
   readonly failure: KernelError | undefined;
-  /** Takes no more records. */
+  /** Accepts no more records. */
   close(): void;
 }
 
 export interface LedgerParts {
   readonly store: Store;
   readonly clock: Clock;
-  /** Nothing of these is written. */
+  /** These secrets are removed from everything that is written. */
   readonly secrets?: KnownSecrets;
   /** Called once, when the store has failed: the kernel stops. */
   onFailure(failure: KernelError): void;
 }
 
 interface Head extends ChainHead {
-  /** Of the chain's last record; of one that was read back, the last of all records then. */
+  /**
+   * Index of the chain's last record; for a head that was read from the store, the index of the ledger's last record at
+   * that time.
+   */
   readonly lastIndex: number;
 }
 
@@ -68,9 +79,9 @@ class ChainedLedger implements Ledger {
   failure: KernelError | undefined;
   readonly #parts: LedgerParts;
   readonly #chains = new Map<string, Head>();
-  /** Loaded on request, and to be kept until forgotten. */
+  /** Chains that were loaded explicitly and are kept until forgotten. */
   readonly #kept = new Set<string>();
-  /** To be dropped as soon as their last record is durable, unless they are loaded again. */
+  /** Chains to drop as soon as their last record is durable, unless they are loaded again. */
   readonly #leaving = new Set<string>();
   readonly #loading = new Map<string, Promise<void>>();
   readonly #waiting = new Set<() => void>();
@@ -101,7 +112,7 @@ class ChainedLedger implements Ledger {
     this.#dropLeaving();
   }
 
-  // Not waiting for anything before it has a place: what is appended first comes first.
+  // Not `async`: the record gets its index before anything is awaited, so records are ordered as they are appended.
   append(draft: RecordDraft): Promise<AppendedRecord> {
     try {
       return this.#append(draft);
@@ -112,7 +123,7 @@ class ChainedLedger implements Ledger {
 
   #append(draft: RecordDraft): Promise<AppendedRecord> {
     if (this.failure !== undefined) throw this.failure;
-    // It takes its place in line at once; should it fail, so does everything after it.
+    // The preface gets its index synchronously; if writing it fails, every later write fails too.
     if (this.#preface !== undefined) this.writePreface().catch(() => undefined);
     const head = this.#chains.get(draft.chain);
     if (head === undefined) return this.#appendToOther(draft);
@@ -129,14 +140,14 @@ class ChainedLedger implements Ledger {
     let state = typeof draft.state === "function" ? draft.state(index) : (draft.state ?? []);
     const { secrets } = this.#parts;
     if (secrets !== undefined && secrets.all.length > 0) {
-      // SECURITY: the last line: whatever came so far with a secret in it is written without.
+      // SECURITY: the last line of defence: any secret that reached this point is removed before the record is written.
       if (secrets.isIn(record)) record = encode(guardEntries(draft.entries, secrets));
       content = guardItems(content, secrets);
       state = guardState(state, secrets);
     }
     const hash = hashRecord(record);
-    // INVARIANT: from here to the store's `append` nothing is awaited and nothing throws, so store order is index
-    // order is chain order.
+    // INVARIANT: from here to the store's `append` nothing is awaited and nothing throws, so the order in the store
+    // equals the order of indexes and of the chain.
     this.#nextIndex = index + 1;
     this.#lastWallTimeMs = wallTimeMs;
     this.#chains.set(draft.chain, { sequence, hash, logicalTimeMs, lastIndex: index });
@@ -192,14 +203,14 @@ class ChainedLedger implements Ledger {
     this.#wake();
   }
 
-  /** A late record of a session that has ended. */
+  /** Appends to a chain that is not in memory, such as a late record of an ended session. */
   async #appendToOther(draft: RecordDraft): Promise<AppendedRecord> {
     await this.#load(draft.chain);
     this.#leaving.add(draft.chain);
     return this.append(draft);
   }
 
-  /** One reading at a time for a chain: an older one that comes late would bring back an older head. */
+  /** One read at a time per chain: a slower earlier read would bring back an outdated head. */
   async #load(chain: string): Promise<void> {
     if (this.#chains.has(chain)) return;
     const loading = this.#loading.get(chain) ?? this.#readHead(chain);
@@ -239,8 +250,8 @@ class ChainedLedger implements Ledger {
   }
 
   /**
-   * INVARIANT: the store does not know the head of a chain with records on their way: read back then, two records
-   * would take one place. So a chain is dropped only when all of it is durable.
+   * INVARIANT: the store does not know the head of a chain with pending records. If it were read then, two records
+   * would get the same place. So a chain is dropped only when all of its records are durable.
    */
   #dropLeaving(): void {
     for (const chain of this.#leaving) {
@@ -258,7 +269,8 @@ class ChainedLedger implements Ledger {
 
   #fail(cause: unknown): KernelError {
     if (this.failure !== undefined) return this.failure;
-    // SECURITY: a write that may or may not be on disk leaves the chain in doubt. It is never retried.
+    // SECURITY: after a write that may or may not be on disk, the state of the chain is uncertain. The write is never
+    // retried.
     this.failure = new KernelError("STORE_UNAVAILABLE", "the ledger cannot be written; the kernel has stopped", {
       cause,
     });

@@ -8,9 +8,9 @@ import { publicContent } from "./public-content.ts";
 import { type ContentDraft, type EntryDraft, SYSTEM_CHAIN } from "./record-draft.ts";
 
 /**
- * Prepares the first record of a run: that it began, and whatever is new since the last one: the policy in force, and
- * tool definitions. Both are content, so that later decisions can be made again from them. A run that only reads
- * writes nothing.
+ * Prepares the first record of a run: the start itself, and the policy in force and tool definitions if they changed
+ * since the previous run. Both are stored as content, so that later decisions can be reproduced from them. A run that
+ * only reads writes nothing.
  */
 export async function prepareStartRecord(version: string, kernel: KernelParts): Promise<void> {
   const entries: EntryDraft[] = [{ case: "kernelStarted", value: { version } }];
@@ -59,7 +59,7 @@ async function announceTool(
   state.push(...announcement.state);
 }
 
-/** The entry that names a tool, and its definition as content. */
+/** Creates the entry for a registered tool, with its definition as content. */
 export async function createToolAnnouncement(
   registered: RegisteredTool,
   kernel: Pick<KernelParts, "publicStore" | "random">,
@@ -77,7 +77,7 @@ export async function createToolAnnouncement(
   };
 }
 
-/** The entry that a tool was taken back. Registered again, it is announced again. */
+/** Creates the entry for an unregistered tool. If it is registered again, it is announced again. */
 export function createToolRemoval(registered: RegisteredTool): {
   readonly entries: EntryDraft[];
   readonly content: ContentDraft[];

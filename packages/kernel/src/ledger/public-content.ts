@@ -5,8 +5,8 @@ import { commitContent } from "./commitment.ts";
 import type { ContentDraft } from "./record-draft.ts";
 
 /**
- * Named by its plain hash in an entry: there is nothing in it to hide or to erase. A word of it may be a secret by chance; without
- * it nothing that rests on it could be verified.
+ * Stores content that an entry names by its plain hash: it is public and never erased. It is not searched for secrets:
+ * a word in it may equal a secret by chance, and if it were changed, nothing that depends on it could be verified.
  */
 export async function publicContent(
   role: ContentRole,

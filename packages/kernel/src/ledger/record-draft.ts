@@ -6,19 +6,22 @@ export type EntryDraft = NonNullable<Plain<Entry>["kind"]>;
 
 export type ContentDraft = Plain<ContentItem>;
 
-/** What becomes one record, before it has a place in its chain. */
+/** The content of a record before it has an index and a place in its chain. */
 export interface RecordDraft {
   readonly chain: string;
   readonly requestId?: string;
-  /** False: looking for the request id finds the record before this one. For what does not answer the id. */
+  /**
+   * If false, a lookup by request id finds an earlier record instead of this one. For records that are not the response
+   * to the request.
+   */
   readonly foundById?: boolean;
   readonly entries: readonly EntryDraft[];
   readonly content?: readonly ContentDraft[];
-  /** Rows that change with the record; as a function where they name the record itself. */
+  /** Rows that change together with the record; a function if they contain the record's index. */
   readonly state?: readonly StateChange[] | ((index: number) => readonly StateChange[]);
-  /** Items of earlier records that are tombstones from then on; an entry says so of each. */
+  /** Items of earlier records that become tombstones; the record has an entry for each. */
   readonly erasures?: readonly ErasedItem[];
-  /** Absent means that the chain's logical clock stands still. */
+  /** If absent, the chain's logical clock does not advance. */
   readonly logicalTimeMs?: number;
 }
 

@@ -3,16 +3,19 @@ import type { Refusal } from "../kernel.ts";
 import type { Ledger } from "./ledger.ts";
 import { type EntryDraft, SYSTEM_CHAIN } from "./record-draft.ts";
 
-/** Requests that reached no session, gathered so that a stranger cannot fill the disk. */
+/** Collects refused requests that reached no session, so that an unauthenticated client cannot fill the disk. */
 export interface Refusals {
-  /** Bytes that cost something to make are given as a function: only the first of a kind is looked at. */
+  /**
+   * Counts a refusal. `bytes` is a function for bytes that are expensive to create: it is called only for the first
+   * refusal of a kind.
+   */
   count(refusal: Refusal, bytes?: () => Uint8Array): void;
-  /** Writes what has gathered. */
+  /** Writes the collected refusals. */
   flush(): Promise<void>;
 }
 
 const WINDOW_MS = 1000;
-/** Doors and reasons come from closed sets; this bounds a door that gets them wrong. */
+/** Doors and reasons come from closed sets; this limit protects against a door that passes arbitrary ones. */
 const MAX_KINDS = 64;
 const MAX_NAME_LENGTH = 64;
 const MAX_DIGESTED_BYTES = 64 * 1024;

@@ -5,8 +5,8 @@ import type { Ledger } from "./ledger.ts";
 const PAGE = 256;
 
 /**
- * Records as they become durable, read from the store in pages: a slow reader holds back nobody and fills no memory.
- * Ends when the signal aborts, or when the ledger takes no more records.
+ * Yields records as they become durable, read from the store in pages: a slow reader delays no writer and uses little
+ * memory. Ends when the signal aborts, or when the ledger accepts no more records.
  */
 export async function* tailRecords(options: TailOptions, ledger: Ledger, store: Store): AsyncGenerator<StoredRecord> {
   const { signal, chain } = options;
@@ -17,7 +17,7 @@ export async function* tailRecords(options: TailOptions, ledger: Ledger, store: 
       continue;
     }
     const until = ledger.durableCount();
-    // Other chains' records are passed over without a look at the store.
+    // Records of other chains are skipped without reading the store.
     if (chain !== undefined && (ledger.lastIndexOf(chain) ?? until) < next) {
       next = until;
       continue;
@@ -28,7 +28,7 @@ export async function* tailRecords(options: TailOptions, ledger: Ledger, store: 
       yield stored;
     }
     const afterPage = (page.at(-1)?.index ?? -1) + 1;
-    // What became durable while the page was read may be on it already.
+    // The page may already contain records that became durable while it was read.
     next = page.length === PAGE ? afterPage : Math.max(until, afterPage);
   }
 }

@@ -9,12 +9,12 @@ import { createVerifierKey, type VerifierKey } from "./verifier-key.ts";
 
 const NO_SIGNATURE = new Uint8Array(0);
 
-/** Records the first key of a log, signed by itself. */
+/** Records the first signing key of a tree, signed by itself. */
 export async function announceFirstKey(log: SignableTree, parts: MerkleParts): Promise<SignableTree> {
   return (await announce(log, { signer: log.signer, previous: undefined, previousSigner: undefined }, parts)).log;
 }
 
-/** Hands over to a new key: both sign, and the old one is gone when this is done. */
+/** Replaces the signing key: both keys sign the announcement, and the old key is removed at the end. */
 export async function rotateKey(
   log: SignableTree,
   parts: MerkleParts,
@@ -22,12 +22,16 @@ export async function rotateKey(
   const next = await parts.keys.prepareNext();
   const hands = { signer: next, previous: log.key, previousSigner: log.signer };
   const { announced, log: after } = await announce(log, hands, parts);
-  // Only now is it the present one: a crash before leaves the old key, one after it leaves both and the ledger tells.
+  // Only this step makes the new key the current one. After a crash before it, the old key is still there; after a
+  // crash during it, both keys are there, and the ledger tells which one is current.
   const signer = await parts.keys.open(next.publicKey);
   return { log: { ...after, signer }, announced };
 }
 
-/** Begins a new key in place of one that is gone. Nothing vouches for it, and the announcement shows that. */
+/**
+ * Replaces a lost signing key. The old key cannot sign the announcement, so nothing vouches for the new one, and the
+ * announcement shows that.
+ */
 export async function replaceLostKey(
   log: ReadableTree,
   parts: MerkleParts,

@@ -1,7 +1,10 @@
 import { equalBytes } from "@narthex/contracts";
 import { HASH_BYTES, nodeHash } from "./tree-hash.ts";
 
-/** SPEC: RFC 9162, section 2.1.3.2. The root that a leaf and its audit path lead to; undefined if the path does not fit. */
+/**
+ * SPEC: RFC 9162, section 2.1.3.2. Computes the root from a leaf and its audit path; undefined if the path does not fit
+ * the index and the size.
+ */
 export function rootFromInclusionPath(
   leaf: Uint8Array,
   index: number,
@@ -37,7 +40,7 @@ export interface ConsistencyClaim {
   readonly path: readonly Uint8Array[];
 }
 
-/** SPEC: RFC 9162, section 2.1.4.2. Whether the newer tree begins with the older one. */
+/** SPEC: RFC 9162, section 2.1.4.2. Whether the newer tree extends the older one. */
 export function isConsistent({ from, fromRoot, to, toRoot, path }: ConsistencyClaim): boolean {
   if (from < 1 || from > to || path.some(({ length }) => length !== HASH_BYTES)) return false;
   if (from === to) return path.length === 0 && equalBytes(fromRoot, toRoot);
@@ -69,7 +72,7 @@ export function isConsistent({ from, fromRoot, to, toRoot, path }: ConsistencyCl
   return last === 0 && equalBytes(older, fromRoot) && equalBytes(newer, toRoot);
 }
 
-/** Without logarithms, which round. */
+/** Avoids logarithms, which are rounded. */
 function isPowerOfTwo(count: number): boolean {
   let rest = count;
   while (rest % 2 === 0) rest /= 2;

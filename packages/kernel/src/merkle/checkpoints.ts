@@ -8,7 +8,7 @@ import type { ConsistencyProof, InclusionProof } from "./proof-text.ts";
 import type { AnnouncedKey, SignedCheckpoint } from "./recorded-checkpoint.ts";
 import { countUncovered, signCheckpoint } from "./sign-checkpoint.ts";
 
-/** When checkpoints are signed. */
+/** Thresholds at which a checkpoint is signed. */
 export interface CheckpointSettings {
   readonly everyRecords: number;
   readonly everyMs: number;
@@ -20,22 +20,25 @@ export interface CheckpointParts extends MerkleParts {
   readonly settings: CheckpointSettings;
 }
 
-/** Signs for the ledger, beside the path of calls and never on it. */
+/** Signs checkpoints of the ledger in the background, so that calls never wait for it. */
 export interface Checkpoints {
-  /** From now on checkpoints are signed in time, and when it is closed. */
+  /** Starts signing checkpoints when they are due, and when the kernel closes. */
   serve(): void;
-  /** Signs if it is time to. Called once a second; never rejects. */
+  /** Signs a checkpoint if one is due. Called once a second; never rejects. */
   tick(): Promise<void>;
-  /** Signs for what no checkpoint covers yet; the last one again if there is nothing. */
+  /** Signs a checkpoint for records that none covers yet; returns the newest one if there are no such records. */
   sign(): Promise<IssuedCheckpoint>;
   find(size: number | undefined): Promise<SignedCheckpoint>;
-  /** Has a new key sign from now on. */
+  /** Replaces the signing key. */
   rotateKey(): Promise<RotatedKey>;
-  /** The same where the key in use is gone. Refused where it is there. */
+  /** Replaces a signing key that is lost. Refused while the key is available. */
   replaceLostKey(): Promise<RotatedKey>;
   proveRecord(index: number, size: number | undefined): Promise<InclusionProof & { readonly treeSize: number }>;
   proveConsistency(from: number, to: number | undefined): Promise<ConsistencyProof & ProvenSizes>;
-  /** Signs a last time if it served and there is news, and resolves when nothing is under way. Never rejects. */
+  /**
+   * Signs a last checkpoint if `serve` was called, or many records are uncovered, and resolves when no work is pending.
+   * Never rejects.
+   */
   close(): Promise<void>;
 }
 
@@ -47,7 +50,7 @@ export interface IssuedCheckpoint extends SignedCheckpoint {
 export interface RotatedKey {
   readonly announced: AnnouncedKey;
   readonly previousVerifierKey: string;
-  /** Signed by the new key, so that it covers its announcement. */
+  /** Signed by the new key; it covers the key's announcement. */
   readonly checkpoint: SignedCheckpoint;
 }
 
@@ -65,7 +68,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   let lastFault = "";
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One thing at a time; whatever went wrong, the next one starts from what is on the disk. */
+  /** Runs one operation at a time. After a failure, the next operation reads the state from disk again. */
   function inTurn<T>(act: (log: SignableTree) => Promise<T>): Promise<T> {
     return takeTurn(async () => act((opened ??= await openTree(parts))));
   }
@@ -101,12 +104,12 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     return news >= settings.everyRecords || clock.monotonicMs() - lastMs >= settings.everyMs;
   }
 
-  /** For what nobody waits for. */
+  /** Signs in the background, where no caller waits for the outcome: logs failures instead of rejecting. */
   async function signQuietly(isWanted: (current: SignableTree) => boolean): Promise<void> {
     try {
       await inTurn(async (current) => (isWanted(current) ? signNews(current) : undefined));
     } catch (fault) {
-      // What is wrong now will be wrong in a second, too.
+      // The cause is unlikely to be gone within a second: the next attempt waits for the full interval.
       lastMs = clock.monotonicMs();
       const message = fault instanceof Error ? fault.message : String(fault);
       if (message !== lastFault) {
@@ -116,7 +119,10 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     }
   }
 
-  /** Of a kernel that did a thing or two and ends: it does not even look for the key unless there is much to sign for. */
+  /**
+   * Whether a short-lived kernel leaves many records uncovered. Unless it does, such a kernel does not even open the
+   * signing key.
+   */
   async function isLongOverdue(): Promise<boolean> {
     if (ledger.durableCount() === countAtStart) return false;
     const head = await findCheckpoint(undefined, parts).catch(() => undefined);
@@ -127,7 +133,8 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   return {
     serve() {
       isServing = true;
-      // The key is made at the first start, and what is wrong with the log is told at once.
+      // Opens the tree now, so that the key is created at the first start and problems with the tree are reported at
+      // once.
       void signQuietly(() => false);
     },
     async tick() {

@@ -6,25 +6,25 @@ export interface Tile extends TileAddress {
   readonly hashes: Uint8Array;
 }
 
-/** A level's tile that is being filled. */
+/** The partial tile of one level. */
 interface Row {
   readonly hashes: Uint8Array;
   index: number;
   width: number;
 }
 
-/** The right edge of a tree: all that is needed to go on, whatever its size. */
+/** The right edge of a tree: enough to append to a tree of any size. */
 export class GrowingTree {
   readonly #rows: Row[] = [];
   readonly #onFull: (tile: Tile) => void;
   #size = 0;
 
-  /** Each tile that gets full is told, the lower one before the one above it. */
+  /** `onFull` is called for each tile that becomes full, a lower level before the one above it. */
   constructor(onFull: (tile: Tile) => void) {
     this.#onFull = onFull;
   }
 
-  /** Goes on from the partial tiles of a tree of this size. */
+  /** Resumes from the partial tiles of a tree of this size. */
   static from(size: number, read: (place: TileAddress) => Uint8Array, onFull: (tile: Tile) => void): GrowingTree {
     const tree = new GrowingTree(onFull);
     tree.#size = size;
@@ -45,7 +45,7 @@ export class GrowingTree {
     return this.#size;
   }
 
-  /** Adds the leaf of a record. */
+  /** Appends the leaf of a record. */
   add(recordHash: Uint8Array): void {
     this.#size++;
     this.#put(0, leafHash(recordHash));
@@ -61,7 +61,7 @@ export class GrowingTree {
     return joinSubtrees(roots);
   }
 
-  /** The partial tiles of the tree as it is. */
+  /** The partial tiles of the tree at its current size. */
   partialTiles(): Tile[] {
     return edgeTiles(this.#size).map((place) => ({
       ...place,

@@ -2,11 +2,11 @@ import { canonicalJsonBytes, isJsonObject, type JsonValue, KernelError, parseJso
 import type { StateChange, Store } from "../ports.ts";
 import { parseDecimal } from "./checkpoint-note.ts";
 
-/** Which records tell about the log. Kept beside them, so that they are found without a search. */
+/** Indexes of the records about the merkle tree, stored beside them so that they are found without a search. */
 export interface MerkleRow {
-  /** Of the announcements of its keys, the first one first. */
+  /** Records of the key announcements, oldest first. */
   readonly keyRecords: readonly number[];
-  /** Of the newest checkpoint. */
+  /** Record of the newest checkpoint. */
   readonly checkpointRecord: number | undefined;
 }
 
@@ -19,7 +19,7 @@ export function merkleRow({ keyRecords, checkpointRecord }: MerkleRow): StateCha
   return { table: TABLE, key: KEY, value };
 }
 
-/** Undefined for a log that never had a key. */
+/** Undefined if the tree never had a signing key. */
 export async function readMerkleRow(store: Store): Promise<MerkleRow | undefined> {
   const bytes = await store.getState(TABLE, KEY);
   if (bytes === undefined) return undefined;
@@ -30,7 +30,7 @@ export async function readMerkleRow(store: Store): Promise<MerkleRow | undefined
   return { keyRecords, checkpointRecord: checkpointRecord ?? undefined };
 }
 
-/** Where the checkpoint of a size is recorded. */
+/** State row with the record that holds the checkpoint of this size. */
 export function checkpointRow(size: number, recordIndex: number): StateChange {
   return { table: TABLE, key: checkpointKey(size), value: new TextEncoder().encode(String(recordIndex)) };
 }

@@ -7,7 +7,7 @@ import { type AnnouncedKey, readAnnouncedKey, readCheckpoint, type SignedCheckpo
 import { parseNote } from "./signed-note.ts";
 import { createVerifierKey, type VerifierKey } from "./verifier-key.ts";
 
-/** Where a log is kept. */
+/** Ports to the tree's tiles, its signing keys and its published files. */
 export interface MerklePorts {
   readonly tree: MerkleTree;
   readonly keys: SigningKeys;
@@ -20,20 +20,22 @@ export interface MerkleParts extends MerklePorts {
   readonly random: Random;
 }
 
-/** A log that can be signed for. */
+/** A tree whose signing key is available. */
 export interface SignableTree extends ReadableTree {
   readonly signer: Signer;
 }
 
-/** A log that can be read. */
+/** A tree that can be read, but not signed. */
 export interface ReadableTree {
   readonly key: VerifierKey;
-  /** Of the announcements of its keys; none yet for a log that never signed. */
+  /** Records of the key announcements; empty if no checkpoint was ever signed. */
   readonly keyRecords: readonly number[];
   readonly head: SignedCheckpoint | undefined;
 }
 
-/** Finds the log's key and its last checkpoint, and completes what a crash kept from being published. */
+/**
+ * Opens the tree with its signing key and its newest checkpoint, and publishes what a crash kept from being published.
+ */
 export async function openTree(parts: MerkleParts): Promise<SignableTree> {
   const { store, keys, random } = parts;
   const row = await readMerkleRow(store);
@@ -52,9 +54,10 @@ export async function openTree(parts: MerkleParts): Promise<SignableTree> {
 }
 
 /**
- * The log of a home whose key is gone. Throws INVALID_REQUEST if it is not.
+ * Opens a tree whose signing key is lost. Throws INVALID_REQUEST if the key is available or was never announced.
  *
- * SECURITY: a key that is there hands over, so that those who trust it can follow; only where it cannot may another one begin.
+ * SECURITY: an available key signs for its successor, so that clients that trust it can follow; a key without that
+ * signature is accepted only if the old one is lost.
  */
 export async function openTreeWithLostKey(parts: MerkleParts): Promise<ReadableTree> {
   const row = await readMerkleRow(parts.store);
@@ -89,8 +92,8 @@ async function readTree(
 }
 
 /**
- * INVARIANT: a checkpoint is published after its record is durable. So what is published is the newest one, or one before
- * it; anything else means that the ledger, or the file, was put back or changed.
+ * INVARIANT: a checkpoint is published after its record is durable. So the published one is the newest or an earlier
+ * one; anything else means that the ledger or the file was restored from a copy or modified.
  */
 async function comparePublished({ key, head }: ReadableTree, { publication, store }: MerkleParts): Promise<void> {
   const published = await publication.readCheckpoint();

@@ -3,7 +3,7 @@ import { encodeBase64 } from "./strict-base64.ts";
 /** SPEC: docs/formats/log.md, "Proofs". */
 
 export interface InclusionProof {
-  /** An encoded `Record`; absent where whoever gets the proof has it. */
+  /** An encoded `Record`; absent if the recipient of the proof already has it. */
   readonly record: Uint8Array | undefined;
   readonly index: number;
   readonly path: readonly Uint8Array[];

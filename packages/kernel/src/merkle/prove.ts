@@ -8,7 +8,7 @@ import { leafHash } from "./tree-hash.ts";
 
 type ProofParts = Pick<MerkleParts, "store" | "tree">;
 
-/** The checkpoint of a size, or the newest. Throws CHECKPOINT_NOT_FOUND. */
+/** Finds the checkpoint of a size, or the newest. Throws CHECKPOINT_NOT_FOUND. */
 export async function findCheckpoint(size: number | undefined, { store }: ProofParts): Promise<SignedCheckpoint> {
   const row = await readMerkleRow(store);
   const recordIndex = size === undefined ? row?.checkpointRecord : await findCheckpointRecord(size, store);
@@ -18,7 +18,7 @@ export async function findCheckpoint(size: number | undefined, { store }: ProofP
   return readCheckpoint(recordIndex, key.name, store);
 }
 
-/** That a record is among those a checkpoint covers. Throws RECORD_NOT_FOUND, RECORD_NOT_SIGNED. */
+/** Proves that a checkpoint covers a record. Throws RECORD_NOT_FOUND, RECORD_NOT_SIGNED. */
 export async function proveRecord(
   index: number,
   size: number | undefined,
@@ -31,7 +31,7 @@ export async function proveRecord(
   });
   if (index >= checkpoint.size) throw notSigned(index);
   const path = await parts.tree.proveInclusion(index, checkpoint.size);
-  // A proof that nobody would take is not handed out: the record is not the one that was signed for.
+  // Verify the proof before returning it: if it fails, the stored record is not the one that was signed.
   const root = rootFromInclusionPath(leafHash(hashRecord(stored.record)), index, checkpoint.size, path);
   if (root === undefined || !equalBytes(root, checkpoint.root)) {
     throw contradicts(`record ${index} is not the one that the checkpoint of ${checkpoint.size} records covers`);
@@ -39,7 +39,7 @@ export async function proveRecord(
   return { record: stored.record, index, path, checkpoint: checkpoint.note, treeSize: checkpoint.size };
 }
 
-/** That the records of the older checkpoint are the first ones of the newer. */
+/** Proves that the newer checkpoint extends the older one. */
 export async function proveConsistency(
   from: number,
   to: number | undefined,

@@ -13,7 +13,7 @@ import { keyAnnouncementText } from "./key-announcement-text.ts";
 import { encodeNote, type NoteSignature } from "./signed-note.ts";
 import { parseVerifierKey, type VerifierKey } from "./verifier-key.ts";
 
-/** A checkpoint as it was recorded. */
+/** A signed checkpoint with the record that holds it. */
 export interface SignedCheckpoint extends TreeHead {
   readonly recordIndex: number;
   /** 8 hex digits. */
@@ -75,7 +75,7 @@ export function keyAnnouncementNote({
   previousSignature,
 }: SignedKeyRotation): string {
   const signatures: NoteSignature[] = [{ name: key.name, keyId: key.id, signature }];
-  // One that was lost has signed nothing.
+  // A lost previous key has not signed the announcement.
   if (previous !== undefined && previousSignature.length > 0) {
     signatures.unshift({ name: previous.name, keyId: previous.id, signature: previousSignature });
   }

@@ -6,16 +6,19 @@ import { checkpointRow, merkleRow } from "./merkle-row.ts";
 import type { MerkleParts, SignableTree } from "./open-tree.ts";
 import { checkpointNote, type SignedCheckpoint } from "./recorded-checkpoint.ts";
 
-/** SPEC: docs/formats/log.md: so far apart a checkpoint and the last record it covers may be; half of it is left for those on their way. */
+/**
+ * SPEC: docs/formats/log.md limits the distance between a checkpoint's record and the last record it covers; half of
+ * the limit is reserved for records that are pending.
+ */
 const MAX_LAG = 65_536 / 2;
 const MAX_ATTEMPTS = 8;
 
-/** How many records no checkpoint covers, its own record apart. */
+/** Number of records that no checkpoint covers, not counting the record of the checkpoint itself. */
 export function countUncovered(head: SignedCheckpoint | undefined, durable: number): number {
   return head === undefined ? durable : durable - head.size - 1;
 }
 
-/** Signs for all that is durable, records it, and publishes it. The key has been announced. */
+/** Signs a checkpoint for all durable records, records it and publishes it. The key must have been announced. */
 export async function signCheckpoint(log: SignableTree, parts: MerkleParts): Promise<SignedCheckpoint> {
   const { signer, key, keyRecords } = log;
   const { ledger, publication } = parts;
@@ -37,7 +40,7 @@ export async function signCheckpoint(log: SignableTree, parts: MerkleParts): Pro
   return { ...head, recordIndex: index, keyId, note };
 }
 
-/** Records go on coming meanwhile: those that came while much had to be done are taken in as well. */
+/** Grows the tree to the durable records. Records that arrive during a long run are included as well. */
 async function growTree(from: TreeHead | undefined, { ledger, tree }: MerkleParts): Promise<TreeHead> {
   let head = from;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -47,7 +50,10 @@ async function growTree(from: TreeHead | undefined, { ledger, tree }: MerklePart
   throw new KernelError("STORE_UNAVAILABLE", "records come faster than the log can take them in");
 }
 
-/** SECURITY: what was signed once binds. The proof is made from the same files that anybody else would use. */
+/**
+ * SECURITY: the new tree must extend every tree that was signed. The proof is made from the same files that any
+ * verifier would use.
+ */
 async function requireExtension(from: TreeHead | undefined, to: TreeHead, { tree }: MerkleParts): Promise<void> {
   if (from === undefined) return;
   const path = await tree.proveConsistency(from.size, to.size);

@@ -1,9 +1,9 @@
 import { decodeBase64, encodeBase64 } from "./strict-base64.ts";
 import { isKeyName, KEY_ID_BYTES } from "./verifier-key.ts";
 
-/** SPEC: C2SP signed-note. A text and who signed it. */
+/** SPEC: C2SP signed-note. A text with its signatures. */
 export interface SignedNote {
-  /** Ends with a line end. This is what was signed. */
+  /** The signed text; ends with a newline. */
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
@@ -16,7 +16,7 @@ export interface NoteSignature {
 
 const DASH = "—";
 const MAX_SIGNATURES = 16;
-/** Far above all that is signed here. */
+/** Far larger than any note that is signed here. */
 const MAX_NOTE_CHARACTERS = 16 * 1024;
 
 export function encodeNote({ text, signatures }: SignedNote): string {
@@ -26,7 +26,7 @@ export function encodeNote({ text, signatures }: SignedNote): string {
   return `${text}\n${lines.join("")}`;
 }
 
-/** Undefined for what is no signed note. Says nothing about whether a signature is good. */
+/** Parses a signed note; undefined if it is invalid. Does not verify any signature. */
 export function parseNote(note: string): SignedNote | undefined {
   if (note.length > MAX_NOTE_CHARACTERS || !note.isWellFormed() || /(?!\n)\p{Cc}/u.test(note)) return undefined;
   const end = note.lastIndexOf("\n\n");

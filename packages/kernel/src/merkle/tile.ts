@@ -1,4 +1,4 @@
-/** SPEC: docs/formats/log.md, "Tiles". Where the hashes of a tree lie. */
+/** SPEC: docs/formats/log.md, "Tiles". How the hashes of a tree are stored in tiles. */
 
 import type { WholeSubtree } from "./tree-shape.ts";
 
@@ -8,17 +8,17 @@ export const TILE_WIDTH = 256;
 export interface TileAddress {
   readonly level: number;
   readonly index: number;
-  /** How many hashes it holds; fewer than 256 in a partial tile. */
+  /** Number of hashes; fewer than 256 in a partial tile. */
   readonly width: number;
 }
 
-/** Below the log's `tile` directory. */
+/** Path of a tile, relative to the `tile` directory. */
 export function tilePath({ level, index, width }: TileAddress): string {
   const path = `${level}/${indexPath(index)}`;
   return width === TILE_WIDTH ? path : `${path}.p/${width}`;
 }
 
-/** 1234067 is `x001/x234/067`. */
+/** Encodes 1234067 as `x001/x234/067`. */
 function indexPath(index: number): string {
   const groups: string[] = [];
   for (let rest = index, isLast = true; isLast || rest > 0; rest = Math.floor(rest / 1000), isLast = false) {
@@ -27,7 +27,7 @@ function indexPath(index: number): string {
   return groups.join("/");
 }
 
-/** The partial tiles at the right edge of a tree, from the lowest level up. Empty ones are left out. */
+/** The partial tiles at the right edge of a tree, from the lowest level up, without empty ones. */
 export function edgeTiles(size: number): TileAddress[] {
   const tiles: TileAddress[] = [];
   for (let level = 0, count = size; count > 0; level++, count = Math.floor(count / TILE_WIDTH)) {
@@ -37,7 +37,7 @@ export function edgeTiles(size: number): TileAddress[] {
   return tiles;
 }
 
-/** Where a subtree is found in a tree of this size: the hashes of a tile from `first` on, `count` of them. */
+/** Finds the tile that holds a subtree of a tree of this size: `count` hashes, starting at `first`. */
 export function locateSubtree(
   { height, index }: WholeSubtree,
   size: number,

@@ -2,27 +2,27 @@ import { locateSubtree, type TileAddress, tilePath } from "./tile.ts";
 import { HASH_BYTES, joinSubtrees, perfectRoot } from "./tree-hash.ts";
 import { auditPath, consistencyPath, type LeafRange, wholeSubtrees } from "./tree-shape.ts";
 
-/** Gives the hashes of a tile of the tree, so many as its width says. */
+/** Reads a tile; returns as many hashes as its width. */
 export type ReadTile = (place: TileAddress) => Uint8Array;
 
-/** That the leaf is in the tree of this size. */
+/** Creates the audit path of a leaf in the tree of this size. */
 export function proveInclusion(index: number, size: number, read: ReadTile): Uint8Array[] {
   return hashRanges(auditPath(index, size), size, read);
 }
 
-/** That the tree of size `to` begins with that of size `from`. */
+/** Creates the proof that the tree of size `to` extends that of size `from`. */
 export function proveConsistency(from: number, to: number, read: ReadTile): Uint8Array[] {
   return hashRanges(consistencyPath(from, to), to, read);
 }
 
-/** The root of a tree, from its tiles. */
+/** Computes the root of a tree from its tiles. */
 export function tiledRoot(size: number, read: ReadTile): Uint8Array {
   const [root] = hashRanges([{ start: 0, end: size }], size, read);
   return root ?? joinSubtrees([]);
 }
 
 function hashRanges(ranges: readonly LeafRange[], size: number, read: ReadTile): Uint8Array[] {
-  // A proof looks into the same few tiles again and again.
+  // Caches tiles, because a proof reads the same few tiles again and again.
   const tiles = new Map<string, Uint8Array>();
   const tileAt = (place: TileAddress): Uint8Array => {
     const path = tilePath(place);

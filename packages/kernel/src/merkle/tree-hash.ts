@@ -1,6 +1,6 @@
 import { sha256 } from "@narthex/contracts/sha256";
 
-/** SPEC: RFC 6962, section 2.1. SECURITY: the first byte keeps a leaf from ever being taken for a node. */
+/** SPEC: RFC 6962, section 2.1. SECURITY: the first byte prevents a leaf from being taken for a node. */
 const LEAF = 0x00;
 const NODE = 0x01;
 export const HASH_BYTES = 32;
@@ -8,7 +8,7 @@ export const HASH_BYTES = 32;
 const node = new Uint8Array(1 + 2 * HASH_BYTES);
 node[0] = NODE;
 
-/** The hash of a leaf with these data. */
+/** Hashes the data of a leaf. */
 export function leafHash(data: Uint8Array): Uint8Array {
   const leaf = new Uint8Array(1 + data.length);
   leaf[0] = LEAF;
@@ -23,7 +23,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(node);
 }
 
-/** The root over hashes that lie one after the other; their number is a power of two. */
+/** Root over concatenated hashes; their number must be a power of two. */
 export function perfectRoot(hashes: Uint8Array): Uint8Array {
   let count = hashes.length / HASH_BYTES;
   if (!Number.isInteger(Math.log2(count))) throw new RangeError(`${count} hashes are no whole tree`);
@@ -37,7 +37,7 @@ export function perfectRoot(hashes: Uint8Array): Uint8Array {
   return row.slice(0, HASH_BYTES);
 }
 
-/** The root above whole subtrees that lie side by side, the largest first. */
+/** Root over the roots of adjacent whole subtrees, the largest first. */
 export function joinSubtrees(roots: readonly Uint8Array[]): Uint8Array {
   const last = roots.at(-1);
   if (last === undefined) return sha256(new Uint8Array(0));

@@ -1,4 +1,4 @@
-/** Which parts of a tree a proof names. Sizes go up to 2^53, so all of it is done without bit operations. */
+/** Computes which subtrees a proof consists of. Sizes go up to 2^53, so no bit operations are used. */
 
 /** The leaves from `start` up to, not including, `end`. */
 export interface LeafRange {
@@ -12,14 +12,14 @@ export interface WholeSubtree {
   readonly index: number;
 }
 
-/** The largest power of two below `count`: where a tree of so many leaves is divided. */
+/** The largest power of two below `count`: the size of the left subtree of a tree with `count` leaves. */
 function divideAt(count: number): number {
   let half = 1;
   while (half * 2 < count) half *= 2;
   return half;
 }
 
-/** SPEC: RFC 6962, section 2.1.1. The subtrees beside the way from a leaf to the root, the lowest first. */
+/** SPEC: RFC 6962, section 2.1.1. The subtrees beside the path from a leaf to the root, the lowest first. */
 export function auditPath(index: number, size: number): LeafRange[] {
   if (!(Number.isSafeInteger(index) && Number.isSafeInteger(size) && index >= 0 && index < size)) {
     throw new RangeError(`a tree of ${size} leaves has no leaf ${index}`);
@@ -40,7 +40,7 @@ export function auditPath(index: number, size: number): LeafRange[] {
   return path.reverse();
 }
 
-/** SPEC: RFC 6962, section 2.1.2. The subtrees that show that a tree of `to` leaves begins with that of `from`. */
+/** SPEC: RFC 6962, section 2.1.2. The subtrees that prove that a tree of `to` leaves extends that of `from`. */
 export function consistencyPath(from: number, to: number): LeafRange[] {
   if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 1 && from <= to)) {
     throw new RangeError(`a tree of ${to} leaves does not extend one of ${from}`);
@@ -58,12 +58,12 @@ export function consistencyPath(from: number, to: number): LeafRange[] {
       start = middle;
     }
   }
-  // A tree that starts where the old one does is the old one: its root is known to whoever checks.
+  // A subtree that starts where the old tree starts is the old tree itself; the verifier knows its root.
   if (start !== 0) path.push({ start, end });
   return path.reverse();
 }
 
-/** The whole subtrees that a range of a tree is made of, the largest first. */
+/** Splits a range of leaves into whole subtrees, the largest first. */
 export function wholeSubtrees({ start, end }: LeafRange): WholeSubtree[] {
   const subtrees: WholeSubtree[] = [];
   for (let first = start; first < end; ) {

@@ -6,12 +6,12 @@ const ED25519 = 0x01;
 const PUBLIC_KEY_BYTES = 32;
 export const KEY_ID_BYTES = 4;
 
-/** A public key by the name that it signs under. */
+/** A public key with the name that it signs under. */
 export interface VerifierKey {
   readonly name: string;
   readonly id: Uint8Array;
   readonly publicKey: Uint8Array;
-  /** All of it, as it is told to others. */
+  /** The complete key in its text form. */
   readonly text: string;
 }
 
@@ -22,7 +22,7 @@ export function createVerifierKey(name: string, publicKey: Uint8Array): Verifier
   return { name, id, publicKey, text: `${name}+${toHex(id)}+${encodeBase64(typed)}` };
 }
 
-/** Undefined for anything else than the one text of an Ed25519 key. */
+/** Parses the text form of an Ed25519 key; undefined for any other text. */
 export function parseVerifierKey(text: string): VerifierKey | undefined {
   const [, name = "", id = "", encoded = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
   const typed = decodeBase64(encoded);

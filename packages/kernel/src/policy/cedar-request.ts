@@ -2,7 +2,7 @@ import type { JsonObject } from "@narthex/contracts";
 import type { CedarEntity, CedarRequest } from "./cedar/cedar.ts";
 import type { StoredCallFacts, StoredTemplate } from "./request-facts.ts";
 
-/** What stands for the session and its workspace. SPEC: docs/formats/policy.md. */
+/** The Cedar entities for the session and its workspace. SPEC: docs/formats/policy.md. */
 export function entitiesOf({ agent, user, tenant, session, workspace }: StoredTemplate): readonly CedarEntity[] {
   const [agentName, userName, tenantName] = [
     { type: "Agent", id: agent },
@@ -17,7 +17,7 @@ export function entitiesOf({ agent, user, tenant, session, workspace }: StoredTe
   ];
 }
 
-/** INVARIANT: a question that is asked again from what was stored is this very request. */
+/** Builds the Cedar request. INVARIANT: re-evaluating a stored request builds exactly the same Cedar request. */
 export function cedarRequest(
   form: StoredTemplate,
   entities: readonly CedarEntity[],
@@ -47,7 +47,7 @@ export function cedarRequest(
   };
 }
 
-/** Lists here are never changed, which JSON's own type does not say. */
+/** Casts readonly lists, which are never modified here, to JSON's mutable type. */
 function asContext(facts: object): JsonObject {
   return facts as JsonObject;
 }

@@ -6,7 +6,7 @@ import type { PolicyEvaluation, PolicyRule, PolicySet } from "./policy.ts";
 import { permittedActions } from "./schema/permitted-actions.ts";
 import type { PolicySchema } from "./schema/read-policy-schema.ts";
 
-/** A set that was read and checked, and what evaluates it. */
+/** A policy set that was read and validated, and the engine that evaluates it. */
 export interface LoadedPolicy {
   readonly set: PolicySet;
   readonly rules: readonly PolicyRule[];
@@ -18,7 +18,7 @@ export interface LoadedPolicy {
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** A policy that is in force. */
+/** Creates the policy for a loaded set. */
 export function createPolicy(loaded: LoadedPolicy): Policy {
   const { set, rules, policies, schema, engine } = loaded;
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
@@ -31,8 +31,8 @@ export function createPolicy(loaded: LoadedPolicy): Policy {
     visibleInput: (action, input) => schema.visibleInput(action, input),
     explain: (request) => loaded.explain(request),
     /**
-     * SECURITY: any error denies, where Cedar itself would leave the rule out. A fact that is missing is an error as well:
-     * no rule is satisfied, and no forbid missed, by what a request does not say.
+     * SECURITY: any error denies, where Cedar itself would skip the rule. A missing fact is an error too, so a request
+     * cannot satisfy a rule or avoid a forbid by leaving a fact out.
      */
     evaluate(request): PolicyEvaluation {
       const missing = schema.findMissing(request);
@@ -47,7 +47,7 @@ export function createPolicy(loaded: LoadedPolicy): Policy {
   };
 }
 
-/** No policy that could be used: everything is denied, and why is said. */
+/** The policy for a set that could not be loaded: denies everything and states the problem. */
 export function createNoPolicy(problem: string): Policy {
   return {
     current: { problem },

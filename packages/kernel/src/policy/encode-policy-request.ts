@@ -7,18 +7,18 @@ import type { PolicyRequest } from "./policy.ts";
 import type { CallFacts } from "./request-facts.ts";
 import { createTemplate, matchesTemplate, type PolicyRequestTemplate } from "./policy-request-template.ts";
 
-/** What policy is asked about a call, and the canonical bytes from which it can be asked again. */
+/** The policy request for a call, and its canonical bytes, from which it can be re-evaluated. */
 export interface EncodedPolicyRequest {
   readonly request: PolicyRequest;
   readonly bytes: Uint8Array;
 }
 
-/** A session's memory for tools it used, some kilobytes each. */
+/** Maximum number of cached request templates per session, a few kilobytes each. */
 const MAX_TEMPLATES = 32;
 
 /**
- * The input itself is content under its digest: what is stored stays small. What is the same for all calls of a tool in a
- * session is written once.
+ * Encodes a policy request. To keep it small, the input is stored separately as content under its digest. The part that
+ * is the same for all calls of a tool in a session is encoded once.
  */
 export function encodePolicyRequest(
   live: LiveSession,
@@ -42,7 +42,7 @@ function findTemplate(
   facts: NarrowedTool,
   labels: readonly string[],
 ): PolicyRequestTemplate {
-  // Programs are asked about as a tool's call and as writers of protected paths, in turn.
+  // The action is part of the key, because calls that write protected paths alternate between two actions.
   const key = `${registered.id} ${facts.action}`;
   const known = live.requestTemplates?.get(key);
   if (known !== undefined && matchesTemplate(known, registered, facts, labels)) return known;

@@ -25,11 +25,11 @@ export interface ExplainParts {
   isProtected(path: string): boolean;
   readonly trustedPaths?: TrustedPaths | undefined;
   nowMs(): number;
-  /** Of the session and what it works in. */
+  /** Labels of the session and of its workspace. */
   labelsOf(live: LiveSession, effects: readonly Effect[]): readonly string[];
 }
 
-/** What would be said of a call if it came now, and why. Runs nothing, spends nothing, records nothing. */
+/** Explains how a call would be decided now. Runs nothing, spends no budget, records nothing. */
 export async function explainCall(
   request: ExplainRequest,
   live: LiveSession,
@@ -40,7 +40,7 @@ export async function explainCall(
   try {
     return await explain(registered, checkedInput(registered, request.input), live, parts);
   } catch (fault) {
-    // What stops a call before it is decided: its input, a path outside the workspace, a policy that cannot be asked.
+    // Errors that stop a call before its decision: an invalid input, a path outside the workspace, a policy error.
     if (!isKernelError(fault)) throw fault;
     return { answer: "deny", code: fault.code, message: fault.message, missing: [], questions: [] };
   }

@@ -9,16 +9,16 @@ import type { CallExplanation } from "./explain.ts";
 import { createProtectedPaths } from "./protected-paths.ts";
 import { explainCall } from "./explain-call.ts";
 
-/** A call that a policy is tried with: nobody made it, in no session that was ever opened. */
+/** A hypothetical call to test a policy with. It belongs to no real session. */
 export interface ExampleCall {
   readonly tool: string;
   readonly input: JsonValue;
   readonly labels: readonly string[];
-  /** What the session holds besides the default lease. */
+  /** Capabilities of the session in addition to the default lease. */
   readonly capabilities?: readonly Capability[];
 }
 
-/** Says what a policy would answer to examples, with these tools and without a kernel. */
+/** Creates a function that explains how the policy decides example calls of these tools. Needs no kernel. */
 export function createExampleExplainer(
   policy: Policy,
   tools: readonly Tool[],

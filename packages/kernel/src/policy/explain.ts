@@ -1,26 +1,26 @@
-/** What `narthex policy explain` and `narthex policy recheck` tell. */
+/** Inputs and results of `narthex policy explain` and `narthex policy recheck`. */
 
 import type { JsonValue } from "@narthex/contracts";
 
-/** A call that somebody would like to make. */
+/** A hypothetical call. */
 export interface ExplainRequest {
   readonly tool: string;
-  /** The newest one by default. */
+  /** The newest version by default. */
   readonly version?: string;
   readonly input: JsonValue;
-  /** Whose lease, labels and budget count. Without, those of a new session on no workspace in particular. */
+  /** The session whose lease, labels and budget apply. By default a new session without a particular workspace. */
   readonly sessionId?: string;
 }
 
-/** Nothing is recorded and nothing runs: what would be said of the call if it came now. */
+/** How a call would be decided now. Nothing is recorded and nothing runs. */
 export interface CallExplanation {
   readonly answer: "allow" | "ask" | "deny";
   /** Empty if it is allowed. */
   readonly code: string;
   readonly message: string;
-  /** What stands in the way before any rule is asked: lease, capability, tier, budget. */
+  /** Violations found before any rule is evaluated: lease, capability, tier, budget. */
   readonly missing: readonly MissingRight[];
-  /** What policy is asked: one for each path, host and protected path. */
+  /** The policy requests for the call: one for each path, host and protected path. */
   readonly questions: readonly ExplainedCheck[];
 }
 
@@ -32,31 +32,31 @@ export interface MissingRight {
 
 export interface ExplainedCheck {
   readonly action: string;
-  /** Empty where the tool works on none. */
+  /** Empty if the tool does not work on files. */
   readonly path: string;
   readonly host: string;
   readonly allowed: boolean;
   readonly approve: "none" | "human" | "console";
-  /** The `@approve("always")` rules that ask whatever else permits the call. */
+  /** The `@approve("always")` rules that require an approval whatever else permits the call. */
   readonly always: readonly string[];
   readonly rules: readonly RuleFinding[];
 }
 
-/** What one rule had to say about a request. */
+/** How one rule relates to a request. */
 export interface RuleFinding {
   readonly id: string;
   readonly effect: "permit" | "forbid";
-  /** `almost`: its scope fits, and these of its conditions do not. */
+  /** `almost`: its scope matches, but some of its conditions do not. */
   readonly verdict: "matched" | "almost" | "error";
   /** Cedar text of the conditions that failed, or the error. */
   readonly because: readonly string[];
-  /** The same in words: which value of the call each condition turns down. */
+  /** The failed conditions in plain language: the value of the call that each one rejects. */
   readonly unmet?: readonly string[];
   readonly file: string;
   readonly line: number;
 }
 
-/** All that a proof speaks of, as it was stored. */
+/** A decision's proof with everything the proof refers to, as stored. */
 export interface StoredDecision {
   /** An encoded `Proof`. */
   readonly proof: Uint8Array;
@@ -70,14 +70,14 @@ export interface StoredDecision {
   readonly schema: Uint8Array;
 }
 
-/** What came out when a decision was made again. */
+/** The result of re-evaluating a stored decision. */
 export interface Recheck {
   /** The proof is the same, byte for byte. */
   readonly same: boolean;
-  /** Where it is not: what differs, one line each. */
+  /** The differences, one line each; empty if the proof is the same. */
   readonly differences: readonly string[];
-  /** What made the decision. */
+  /** The engine that made the decision. */
   readonly engine: string;
-  /** What made it again; empty if the parts do not belong together, so that nothing was evaluated. */
+  /** The engine that re-evaluated it; empty if the parts do not belong together, so that nothing was evaluated. */
   readonly checkedBy: string;
 }

@@ -1,8 +1,8 @@
 /**
- * Whether an answer is a permission.
+ * Whether an evaluation permits the request.
  *
- * SECURITY: a policy of an embedding program may answer anything; only a plain `true`, and no error, is a yes.
- * Tested by "a policy that answers something like yes denies".
+ * SECURITY: the policy of an embedding program can return anything; only the value `true` without errors permits.
+ * Tested by "a malformed policy decision denies".
  */
 export function isPermitted({
   allowed,

@@ -1,14 +1,16 @@
-/** An id that `@overrides` can name: neither a comma nor blanks at its ends, which would not survive the list. */
+/**
+ * Whether `@overrides` can name the id. An id with a comma, or with blanks at its ends, cannot be written in the list.
+ */
 export function canBeOverridden(id: string): boolean {
   return !id.includes(",") && id.trim() === id;
 }
 
-/** The value of `@overrides`: one id, or several with commas between them. */
+/** Formats the value of `@overrides`: one id, or several separated by commas. */
 export function joinOverrides(ids: readonly string[]): string {
   return ids.join(", ");
 }
 
-/** INVARIANT: gives back what `joinOverrides` was given, for ids that can be overridden. */
+/** Parses the value of `@overrides`. INVARIANT: the inverse of `joinOverrides` for ids that can be overridden. */
 export function splitOverrides(value: string): string[] {
   return value
     .split(",")

@@ -14,28 +14,33 @@ import type { RecordShape } from "./schema/cedar-shape.ts";
 import { projectInput } from "./schema/project-input.ts";
 import { shapeFromJsonSchema } from "./schema/shape-from-json-schema.ts";
 
-/** A call as policy is asked about it. */
+/** A call with everything that its policy requests are built from. */
 export interface PolicyInput {
   readonly live: LiveSession;
   readonly registered: RegisteredTool;
   readonly facts: NarrowedTool;
   readonly input: JsonValue;
-  /** The same with its secrets taken out. */
+  /** The input with its secrets redacted. */
   readonly recordedInput: JsonValue;
-  /** Takes secrets out of what the tool and the kernel made of the input; undefined where it has no secrets. */
+  /**
+   * Redacts secrets in the facts that the tool and the kernel derived from the input; undefined if it has no secrets.
+   */
   readonly redact: ((facts: JsonObject) => JsonObject) | undefined;
   readonly inputDigest: Uint8Array;
   readonly labels: readonly string[];
   readonly needed: readonly Capability[];
 }
 
-/** One thing that policy is asked about a call. */
+/** One policy request to make for a call. */
 export interface PolicyCheck {
   readonly action: string;
   readonly target: PolicyTarget;
 }
 
-/** Everything that policy is asked: each path and each host, and each protected path that is written once more. */
+/**
+ * Lists all policy requests for a call: one for each path and host, and another for each protected path that is
+ * written.
+ */
 export function listPolicyChecks(call: PolicyInput, isProtected: (path: string) => boolean): PolicyCheck[] {
   const { registered, facts, needed, live } = call;
   const questions: PolicyCheck[] = [];
@@ -49,8 +54,8 @@ export function listPolicyChecks(call: PolicyInput, isProtected: (path: string) 
 }
 
 /**
- * The question itself. About protected paths all tools are asked alike, so what only some have is left out. Throws
- * POLICY_ERROR where what rules rely on is not there.
+ * Creates the policy request. Requests about protected paths have the same shape for all tools, without tool-specific
+ * facts. Throws POLICY_ERROR if a fact that rules rely on is missing.
  */
 export function createPolicyRequest(
   call: PolicyInput,
@@ -68,8 +73,8 @@ export function createPolicyRequest(
 }
 
 /**
- * SECURITY: facts are made of the input as the tool gets it, and only then lose its secrets. So a secret that holds a
- * `;` or a `/` cannot make policy see one command, or one path, where there are two.
+ * SECURITY: facts are derived from the input that the tool receives and redacted afterwards. So a secret that contains
+ * a `;` or a `/` cannot hide from policy that there are two commands or two paths.
  */
 function redacted({ redact }: PolicyInput, facts: CallFacts): CallFacts {
   if (redact === undefined) return facts;
@@ -86,7 +91,7 @@ function callFacts(call: PolicyInput): CallFacts {
   };
 }
 
-/** Of any tool's call. */
+/** The facts that calls of all tools have. */
 function plainFacts({ live, inputDigest, labels }: PolicyInput): CallFacts {
   return {
     inputDigest,
@@ -100,18 +105,19 @@ function plainFacts({ live, inputDigest, labels }: PolicyInput): CallFacts {
 const shapes = new WeakMap<DerivedFacts, RecordShape>();
 
 /**
- * Whoever writes tools may return nonsense; that is an error, and an error denies. What was not declared is left out.
+ * Derives the tool's own facts. A tool author's code may return an invalid value; that is an error, and an error
+ * denies. Undeclared facts are dropped.
  *
- * SECURITY: rules were checked against the declared shape. Text in the place of a flag would slip past a rule that forbids
- * what the flag says.
+ * SECURITY: rules were validated against the declared shape. A string in place of a boolean would bypass a rule that
+ * forbids by that boolean.
  */
 function derivedFrom({ name, source }: Tool, facts: DerivedFacts, input: JsonValue): JsonObject {
   const derived: JsonObject | Promise<unknown> = facts.of(input);
-  // Of a promise no fact is there, and rules that ask for one would not fit.
+  // A promise holds no facts, so rules that need one would not match.
   if (derived instanceof Promise || !isJsonObject(derived)) {
     throw new KernelError("POLICY_ERROR", `what \`${name}\` says about its arguments is no object`);
   }
-  // What comes with the kernel is held against its shape by tests.
+  // Tests check the built-in tools against their declared shapes.
   if (source === "builtin") return derived;
   const shape = shapes.get(facts) ?? shapeFromJsonSchema(facts.schema);
   shapes.set(facts, shape);

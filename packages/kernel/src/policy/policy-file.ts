@@ -2,13 +2,13 @@ import { KernelError, type Violation } from "@narthex/contracts";
 import { countCharacters } from "../capability/json-reader.ts";
 import { showText } from "../capability/quote-text.ts";
 
-/** One `.cedar` file, by the name messages use for it. */
+/** One `.cedar` file, with the name that messages use for it. */
 export interface PolicyFile {
   readonly name: string;
   readonly text: string;
 }
 
-/** All load errors as one fault. */
+/** Combines all load errors into one error. */
 export function policyInvalid(violations: readonly Violation[]): KernelError {
   const [first, ...others] = violations;
   const more = others.length > 0 ? ` (and ${others.length} more)` : "";
@@ -18,7 +18,10 @@ export function policyInvalid(violations: readonly Violation[]): KernelError {
   });
 }
 
-/** Lines end as Cedar ends its comments, at a line feed or a carriage return; columns count characters. */
+/**
+ * Formats the position of an offset. Lines end at a line feed or carriage return, as Cedar's comments do; columns count
+ * characters.
+ */
 export function placeIn(file: PolicyFile, offset: number): string {
   const lines = file.text.slice(0, offset).split(/\r\n|[\r\n]/);
   const column = countCharacters(lines.at(-1) ?? "") + 1;

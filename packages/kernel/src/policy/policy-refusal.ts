@@ -5,23 +5,23 @@ import type { PolicyEvaluation } from "./policy.ts";
 import type { PolicyTarget } from "./policy-target.ts";
 import { PROTECTED_ACTION } from "./protected-action.ts";
 
-/** Why policy says no, for a program, for the ledger and for people. */
+/** Why policy denied a request: a code for programs, a rationale for the ledger and a message for people. */
 export interface PolicyRefusal {
   readonly code: string;
   readonly ruleId: string;
   readonly message: string;
 }
 
-/** What was refused, for the message. */
+/** The denied request, for the message. */
 export interface RefusedSubject {
   readonly action: string;
-  /** The path or the host that policy was asked about. */
+  /** The path or host of the policy request. */
   readonly target?: PolicyTarget;
-  /** Of the tool: about one that is no part of Narthex, the rule to write is shown. */
+  /** Source of the tool. For a tool that is not part of Narthex, the message shows the rule to add. */
   readonly source?: ToolSource;
 }
 
-/** Undefined if policy permits it. Nothing matched means no, and so does any error. */
+/** The refusal for a policy decision; undefined if policy permits. No matching rule denies, and so does any error. */
 export function toPolicyRefusal(
   { action, target = {}, source = "builtin" }: RefusedSubject,
   answer: PolicyEvaluation,
@@ -45,9 +45,9 @@ export function toPolicyRefusal(
 }
 
 /**
- * What a message says of the path or the host, in front and behind.
+ * The parts of a message that describe the path or host, before and after the action.
  *
- * SECURITY: the agent chose them; they are quoted and cut like any text of its own.
+ * SECURITY: the agent chose these texts; they are quoted and truncated like any text of its own.
  */
 function describePlace(action: string, { path, host }: PolicyTarget): readonly [string, string] {
   if (action === PROTECTED_ACTION) return [`${quotePlace(path ?? ".")} is protected: `, ""];
@@ -55,7 +55,7 @@ function describePlace(action: string, { path, host }: PolicyTarget): readonly [
   return ["", host === undefined ? onPath : `${onPath} with ${quotePlace(host)}`];
 }
 
-/** Names of tools are small letters, digits and `_`: they need no quoting. */
+/** Tool names consist of lowercase letters, digits and `_`, so they need no quoting. */
 function ruleToAdd(action: string): string {
   const rule = `@id("ask-${action.replaceAll("_", "-")}") @approve("human") permit(principal, action == Action::"${action}", resource);`;
   return `; add one to the policy directory or to \`policies\` of createKernel: ${rule}`;

@@ -7,14 +7,14 @@ import { entitiesOf } from "./cedar-request.ts";
 import { relativeDirectory } from "../session/relative-directory.ts";
 import type { StoredTemplate } from "./request-facts.ts";
 
-/** All of a question that calls of one tool in one session have in common. */
+/** The part of a policy request that all calls of one tool in one session share. */
 export interface PolicyRequestTemplate {
   readonly registered: RegisteredTool;
   readonly facts: NarrowedTool;
   readonly labels: readonly string[];
   readonly stored: StoredTemplate;
   readonly entities: readonly CedarEntity[];
-  /** Canonical. */
+  /** Canonical JSON of `stored`. */
   readonly text: string;
 }
 

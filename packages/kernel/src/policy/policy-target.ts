@@ -1,18 +1,18 @@
 import type { Capability, CapabilityKind, HostPattern } from "../capability/capability.ts";
 import type { Effect, ToolDeclaration } from "../tool/tool.ts";
 
-/** The one path and the one host of a call that a rule sees at a time. */
+/** The one path and the one host that a policy request is about. */
 export interface PolicyTarget {
-  /** Relative to the workspace, `.` for its root; as it is if it lies elsewhere. For tools that work on files. */
+  /** Relative to the workspace, `.` for its root; unchanged if it lies elsewhere. Set for tools that work on files. */
   readonly path?: string;
   readonly writes?: boolean;
   readonly host?: string;
   readonly port?: number;
-  /** More than GET and HEAD. */
+  /** Whether the call may use methods other than GET and HEAD. */
   readonly sends?: boolean;
 }
 
-/** What a call needs besides: as sets, because rules can compare these with a list. */
+/** The other resources a call needs, as sets, because rules can compare sets with a list. */
 export interface PolicyScopes {
   readonly programs?: readonly string[];
   readonly tables?: readonly string[];
@@ -22,7 +22,7 @@ const NOWHERE: PolicyTarget = Object.freeze({});
 const NO_SCOPES: PolicyScopes = Object.freeze({});
 const ANY_PORT = 0;
 
-/** Everything a call is about: policy is asked about each. At least one. */
+/** All targets of a call, at least one. Policy decides each of them. */
 export function targetsOf(
   tool: Pick<ToolDeclaration, "capabilities">,
   effects: readonly Effect[],
@@ -50,7 +50,7 @@ function declares({ capabilities }: Pick<ToolDeclaration, "capabilities">, ...ki
   return capabilities.some(({ kind }) => kinds.includes(kind));
 }
 
-/** INVARIANT: a tool that works on files and names none is about the whole workspace. */
+/** INVARIANT: a call of a file tool that names no path targets the whole workspace. */
 function placesOf(effects: readonly Effect[], needed: readonly Capability[], workspace: string): PolicyTarget[] {
   const places = new Map<string, boolean>();
   for (const capability of needed) {
@@ -64,7 +64,10 @@ function placesOf(effects: readonly Effect[], needed: readonly Capability[], wor
   return [...places].map(([path, writes]) => ({ path, writes }));
 }
 
-/** Paths that a call names to write, relative to the workspace; not its root, which stands for no path in particular. */
+/**
+ * The paths that a call names for writing, relative to the workspace. Excludes the root, which is not a particular
+ * path.
+ */
 export function writtenPaths(needed: readonly Capability[], workspace: string): string[] {
   const prefixes = needed.flatMap((capability) => (capability.kind === "fs_write" ? capability.prefixes : []));
   return prefixes.map((prefix) => relativeTo(workspace, prefix)).filter((path) => path !== ".");
@@ -87,7 +90,7 @@ function hostsOf(needed: readonly Capability[]): PolicyTarget[] {
   return hosts;
 }
 
-/** 0 stands for every port: no rule that names one fits it. */
+/** The ports of a pattern; 0 stands for all ports, so that no rule naming a port matches. */
 function portsOf({ ports }: HostPattern): readonly number[] {
   return ports === undefined || ports.length === 0 ? [ANY_PORT] : ports;
 }

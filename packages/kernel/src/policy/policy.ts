@@ -1,12 +1,12 @@
 import type { CedarRequest } from "./cedar/cedar.ts";
 
-/** What policy is asked. docs/formats/policy.md says what is in it. */
+/** A policy request. docs/formats/policy.md describes its contents. */
 export type PolicyRequest = CedarRequest;
 
-/** What `@approve` says; `unstated` without it. */
+/** The value of a rule's `@approve`; `unstated` without it. */
 export type ApproveAnnotation = "none" | "human" | "console" | "always" | "unstated";
 
-/** What a rule's annotations say. */
+/** A rule's id and annotations. */
 export interface PolicyRule {
   readonly id: string;
   readonly approve: ApproveAnnotation;
@@ -18,21 +18,21 @@ export interface PolicyRule {
 
 export interface PolicyEvaluation {
   readonly allowed: boolean;
-  /** The rules that determined the answer, sorted by id. */
+  /** The rules that determined the decision, sorted by id. */
   readonly rules: readonly PolicyRule[];
   /** Any entry denies. */
   readonly errors: readonly PolicyError[];
 }
 
-/** A rule that could not be evaluated, or a request that no rule can be held against. */
+/** A rule that could not be evaluated, or a request that is invalid for every rule. */
 export interface PolicyError {
-  /** Empty for the request itself. */
+  /** Empty if the request itself is invalid. */
   readonly rule: string;
-  /** For people: engines say it differently, so it is no part of a proof. */
+  /** For people. Wording differs between engines, so it is not part of a proof. */
   readonly message: string;
 }
 
-/** A loaded set: its files are content under `hash`, the schema they were checked against under `schemaHash`. */
+/** A loaded set: its files are content under `hash`, the schema they were validated against under `schemaHash`. */
 export interface PolicySet {
   readonly hash: Uint8Array;
   readonly schemaHash: Uint8Array;
@@ -40,9 +40,9 @@ export interface PolicySet {
   /** Why the compiled evaluator is not used; empty if it is. */
   readonly fallback: string;
   readonly ruleCount: number;
-  /** `file:line:column: message` of rules that do not do what they say. */
+  /** `file:line:column: message` for rules that do not have the effect they state. */
   readonly warnings: readonly string[];
-  /** The canonical bytes that `hash` is of. */
+  /** The canonical bytes that `hash` is computed from. */
   readonly bytes: Uint8Array;
   readonly schemaBytes: Uint8Array;
 }

@@ -4,12 +4,12 @@ import type { PolicyEvaluation, PolicySet } from "./policy.ts";
 
 export interface ProofFacts {
   readonly evaluation: PolicyEvaluation;
-  /** Undefined where no policy is in force. */
+  /** Undefined if no policy is in force. */
   readonly set: PolicySet | undefined;
   /** BLAKE3 of the policy request's canonical JSON. */
   readonly requestHash: Uint8Array;
   readonly approve: "none" | "human" | "console";
-  /** Empty, or the code of the answer. */
+  /** The denial code; empty if allowed. */
   readonly rationaleCode: string;
 }
 
@@ -22,14 +22,14 @@ export interface EncodedProof {
 
 const encodeProof = compileEncoder<Proof>(ProofSchema);
 
-/** The record of one decision. INVARIANT: the same facts give the same bytes. */
+/** Encodes the proof of one decision. INVARIANT: the same facts produce the same bytes. */
 export function createProof(facts: ProofFacts): EncodedProof {
   const { evaluation, set, requestHash } = facts;
   if (requestHash.length !== HASH_SIZE) {
     throw new KernelError("INTERNAL", `a request hash has ${HASH_SIZE} bytes, not ${requestHash.length}`);
   }
   const bytes = encodeProof({
-    // Any evaluation error denies, whatever the rules said.
+    // Any evaluation error denies, whatever the rules decided.
     allowed: isPermitted(evaluation),
     ruleIds: evaluation.rules.map((rule) => rule.id),
     policyHash: set?.hash,

@@ -1,2 +1,2 @@
-/** What policy is asked, besides the call itself, about a call that writes where agents usually have no business. */
+/** Action of the additional policy request for each write to a protected path. */
 export const PROTECTED_ACTION = "write_protected";

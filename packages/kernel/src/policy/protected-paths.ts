@@ -1,17 +1,17 @@
-/** Says of a path, relative to a workspace's root, whether it is protected, holds such a path, or lies below one. */
+/** Whether a path, relative to a workspace's root, is protected, contains a protected path or lies below one. */
 export type ProtectedPaths = (path: string) => boolean;
 
 /**
- * Paths are protected in every directory of a workspace. A `*` stands for any part of one name.
+ * Compiles the patterns. They match in every directory of a workspace; a `*` stands for any part of one name.
  *
- * SECURITY: names are compared without regard to case, because some file systems do: `.GIT/config` is `.git/config`.
+ * SECURITY: names are compared case-insensitively, because some file systems do: `.GIT/config` is `.git/config`.
  */
 export function createProtectedPaths(patterns: readonly string[]): ProtectedPaths {
   const byFirst = new Map<string, PartRule[][]>();
   for (const pattern of patterns) {
     const parts = pattern.split("/");
     const first = fold(parts[0] ?? "");
-    // Rules that begin with a `*` are compared with every name.
+    // Patterns whose first name contains a `*` are compared with every name.
     const key = first.includes("*") ? "" : first;
     byFirst.set(key, [...(byFirst.get(key) ?? []), parts.map(partRule)]);
   }
@@ -26,7 +26,10 @@ export function createProtectedPaths(patterns: readonly string[]): ProtectedPath
 
 type PartRule = (name: string) => boolean;
 
-/** Either ends before the other: what lies below is protected as well, and so is what holds it. */
+/**
+ * Compares up to the end of the shorter one: everything below a protected path matches, and so do its parent
+ * directories.
+ */
 function fits(rule: readonly PartRule[], parts: readonly string[], start: number): boolean {
   const length = Math.min(rule.length, parts.length - start);
   for (let index = 0; index < length; index++) {

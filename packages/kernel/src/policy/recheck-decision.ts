@@ -12,7 +12,7 @@ import { toPolicyRefusal } from "./policy-refusal.ts";
 import { parseStoredJson, readStoredPolicyRequest, type StoredPolicyRequest } from "./stored-policy-request.ts";
 import type { PolicySchema } from "./schema/read-policy-schema.ts";
 
-/** The stored set, read anew, and an engine that evaluates it. */
+/** A stored policy set, parsed again, and an engine that evaluates it. */
 export interface RecheckPolicy {
   readonly rules: readonly PolicyRule[];
   readonly policies: readonly CedarPolicy[];
@@ -21,8 +21,8 @@ export interface RecheckPolicy {
 }
 
 /**
- * Makes a decision again from what was stored of it, and compares the proofs byte for byte. The stored set is loaded only
- * if it is the one that the proof names.
+ * Re-evaluates a stored decision and compares the proofs byte for byte. Loads the stored set only if the proof names
+ * it.
  */
 export async function recheckDecision(stored: StoredDecision, load: () => Promise<RecheckPolicy>): Promise<Recheck> {
   const before = decodeProof(stored.proof);
@@ -36,7 +36,7 @@ export async function recheckDecision(stored: StoredDecision, load: () => Promis
   return { same, differences, engine: before.engine, checkedBy: policy.engine.name };
 }
 
-/** A stored set that is ready to make decisions again: many of them are of one set. */
+/** A stored set prepared for re-evaluation, because one set usually has many decisions. */
 export interface PreparedRecheck {
   readonly policy: Policy;
   readonly schema: PolicySchema;
@@ -45,7 +45,7 @@ export interface PreparedRecheck {
   readonly ruleCount: number;
 }
 
-/** What a decision is besides the rules that it was made by. */
+/** The parts of a stored decision other than the policy set and schema. */
 export type ProvenRequest = Pick<StoredDecision, "proof" | "request" | "input">;
 
 export function prepareRecheck(
@@ -67,8 +67,8 @@ export function prepareRecheck(
 }
 
 /**
- * The proof that comes out now, and how it differs. For rules and a schema that are the ones which the proof names; that
- * question and input are, is checked here.
+ * The recomputed proof, and how it differs from the stored one. The caller ensures that the proof names this policy set
+ * and schema; this function checks the hashes of the request and the input.
  */
 export function recomputeProof(
   stored: ProvenRequest,
@@ -93,7 +93,7 @@ export function decodeProof(bytes: Uint8Array): Proof {
   }
 }
 
-/** SECURITY: a bundle may come from anywhere, so each part must be the one that the proof names. */
+/** SECURITY: a bundle may come from an untrusted source, so the hash of each part must match the proof. */
 function unlikeHashes(stored: StoredDecision, proof: Proof, inputDigest: string): string[] {
   return unlikeParts([
     ["policy set", stored.policySet, toHex(proof.policyHash)],
@@ -119,7 +119,7 @@ function recomputeProofBytes(
   const set = {
     hash: before.policyHash,
     schemaHash: before.schemaHash,
-    // What made the decision is part of the proof; what makes it again is told beside it.
+    // The engine that made the decision is part of the proof; the one that re-evaluates it is reported separately.
     engine: before.engine,
     fallback: "",
     ruleCount,

@@ -6,22 +6,23 @@ import { cedarRequest, entitiesOf } from "./cedar-request.ts";
 import { toPolicyRefusal } from "./policy-refusal.ts";
 import type { StoredPolicyRequest } from "./stored-policy-request.ts";
 
-/** What a policy says to a question: no, yes, or only if a person does too. */
+/** The decision of a policy on a recorded request: deny, allow, or require an approval. */
 export interface ReevaluatedDecision {
   readonly kind: "deny" | "allow" | "human" | "console";
   readonly ruleIds: readonly string[];
-  /** Why not; empty of a yes. */
+  /** Denial code; empty when allowed. */
   readonly code: string;
 }
 
-/** Why a question that was recorded cannot be put to this policy. */
+/** Why a recorded request cannot be evaluated by this policy. */
 export interface NotEvaluated {
   readonly unjudged: "unknown action" | "schema changed";
 }
 
 /**
- * Puts a question that was recorded to another policy. A question that lacks what the policy's schema demands, or is about
- * an action that it does not know, is told apart from a refusal: the policy says nothing about it.
+ * Evaluates a recorded request with another policy. If the request lacks facts that the policy's schema requires, or
+ * its action is unknown to the policy, returns `NotEvaluated` instead of a denial: the policy makes no statement about
+ * it.
  */
 export function reevaluateRequest(
   { call, form }: StoredPolicyRequest,
@@ -33,7 +34,7 @@ export function reevaluateRequest(
   try {
     const request = cedarRequest(form, entitiesOf(form), call, policy.visibleInput(form.action, input));
     const answer = policy.evaluate(request);
-    // No rule erred: the request itself does not fit.
+    // No rule failed: the request itself does not fit the schema.
     if (answer.errors.some(({ rule }) => rule === "")) return { unjudged: "schema changed" };
     const ruleIds = answer.rules.map(({ id }) => id);
     const refusal = toPolicyRefusal({ action: form.action }, answer);

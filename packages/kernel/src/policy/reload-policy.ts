@@ -7,12 +7,12 @@ import type { Policy, PolicyChange, PolicySource, StateChange } from "../ports.t
 import { describeFault } from "../result/describe-fault.ts";
 import type { PolicySet } from "./policy.ts";
 
-/** Puts another policy in force, one at a time. */
+/** Replaces the policy in force, one replacement at a time. */
 export interface PolicyReloader {
   reload(by: string): Promise<PolicyReload>;
-  /** Puts the set in force with this change: nothing else is read. */
+  /** Adds or removes one file of the set in force. Reads no other files from the directory: they may be drafts. */
   change(change: PolicyChange, by: string): Promise<PolicyReload>;
-  /** Does something while the set in force stays what it is, unless that changes it. */
+  /** Runs `work` while no other replacement can happen. */
   runExclusive<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -42,8 +42,8 @@ export function createPolicyReloader(kernel: KernelParts): PolicyReloader {
 }
 
 /**
- * INVARIANT: the set is content, and that it was loaded durable, before the first decision is made by it. One that cannot
- * be used changes nothing but the ledger, which says so.
+ * INVARIANT: the set is stored as content, and its `policyLoaded` entry is durable, before it makes its first decision.
+ * A set that cannot be used changes nothing except the ledger, which records the refusal.
  */
 async function reload(
   read: (source: PolicySource) => Promise<Policy>,
@@ -81,7 +81,7 @@ async function load(by: string, kernel: KernelParts, read: () => Promise<Policy>
   }
 }
 
-/** Long messages name many places; the first of them tell what is wrong. */
+/** Maximum length of a recorded problem. The first of many errors are enough to explain it. */
 const MAX_PROBLEM = 2000;
 
 async function refused(problem: string, by: string, kernel: KernelParts): Promise<KernelError> {
@@ -93,7 +93,7 @@ async function refused(problem: string, by: string, kernel: KernelParts): Promis
   return new KernelError("POLICY_INVALID", problem);
 }
 
-/** The entry that names a set, and the set and its schema as content. */
+/** Creates the ledger entry for a set, with the set and its schema as content. */
 export async function createPolicyAnnouncement(
   set: PolicySet,
   by: string,
@@ -115,7 +115,7 @@ export async function createPolicyAnnouncement(
   };
 }
 
-/** What the set was announced as; the same again needs no second announcement. */
+/** Identifies an announced set and mode; the same set and mode are not announced twice. */
 export function announcedAs({ hash, schemaHash }: PolicySet, mode: string): Uint8Array {
   return Buffer.concat([hash, schemaHash, Buffer.from(mode)]);
 }

@@ -1,13 +1,13 @@
 import type { Policy } from "../ports.ts";
 
 export interface ReloadablePolicy extends Policy {
-  /** Puts another one in force, at once and as a whole. */
+  /** Replaces the policy, at once and as a whole. */
   replace(next: Policy): void;
 }
 
 /**
- * INVARIANT: everything asked of it is answered by one and the same set. Who needs several answers for one decision asks
- * without waiting in between.
+ * INVARIANT: each call is served by a single policy. A caller that needs several evaluations for one decision makes
+ * them without awaiting in between.
  */
 export function createReloadablePolicy(initial: Policy): ReloadablePolicy {
   let policy = initial;

@@ -1,16 +1,16 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { BudgetAmounts } from "../budget/budget.ts";
 
-/** What policy is told about one call. Absent where the tool has no such thing. */
+/** The facts about one call in a policy request. Optional facts are absent where they do not apply to the tool. */
 export interface CallFacts {
   readonly inputDigest: Uint8Array;
-  /** Of the session and what it works in. */
+  /** Labels of the session and of its workspace. */
   readonly labels: readonly string[];
-  /** Calls of the session before this one. */
+  /** Number of earlier calls in the session. */
   readonly calls: number;
   /** The session's logical clock. */
   readonly time_ms: number;
-  /** What is left, of each dimension that has a limit. */
+  /** The remaining amount of each budget dimension that has a limit. */
   readonly budget: BudgetAmounts;
   readonly path?: string;
   readonly writes?: boolean;
@@ -19,14 +19,14 @@ export interface CallFacts {
   readonly sends?: boolean;
   readonly programs?: readonly string[];
   readonly tables?: readonly string[];
-  /** What the tool says about its arguments. */
+  /** The facts that the tool derives from its arguments. */
   readonly derived?: JsonObject;
 }
 
-/** The same as it is stored: of every question, under `call`. */
+/** The facts in their stored form; stored with every request, under `call`. */
 export type StoredCallFacts = Omit<CallFacts, "inputDigest" | "labels"> & { readonly input_digest: string };
 
-/** What all calls of one tool in one session have in common; stored under `form`. */
+/** The facts that all calls of one tool in one session share; stored under `form`. */
 export type StoredTemplate = {
   readonly action: string;
   readonly agent: string;

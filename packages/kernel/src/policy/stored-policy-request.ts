@@ -9,13 +9,13 @@ import {
 import { ownField } from "../capability/json-reader.ts";
 import type { StoredCallFacts, StoredTemplate } from "./request-facts.ts";
 
-/** What policy was asked, as it was stored. SPEC: docs/formats/policy.md. */
+/** A policy request as stored. SPEC: docs/formats/policy.md. */
 export interface StoredPolicyRequest {
   readonly call: StoredCallFacts;
   readonly form: StoredTemplate;
 }
 
-/** Throws INVALID_INPUT for what is none. */
+/** Parses a stored policy request. Throws INVALID_INPUT if the bytes are not one. */
 export function readStoredPolicyRequest(bytes: Uint8Array): StoredPolicyRequest {
   const json = parseStoredJson(bytes, "request");
   const call = isJsonObject(json) ? ownField(json, "call") : undefined;
@@ -28,7 +28,7 @@ export function readStoredPolicyRequest(bytes: Uint8Array): StoredPolicyRequest 
 
 const TEMPLATE_TEXTS = ["action", "agent", "session", "tenant", "user", "workspace", "tier"] as const;
 
-/** What the engine does not check itself. */
+/** Checks the fields that the engine does not check itself. */
 function isTemplate(form: JsonObject): form is JsonObject & StoredTemplate {
   return TEMPLATE_TEXTS.every((name) => typeof ownField(form, name) === "string");
 }

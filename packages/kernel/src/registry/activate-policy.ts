@@ -4,7 +4,7 @@ import { type ContentDraft, type EntryDraft, SYSTEM_CHAIN } from "../ledger/reco
 import { createPolicyAnnouncement } from "../policy/reload-policy.ts";
 import type { PolicyCandidate, PolicySource, StateChange } from "../ports.ts";
 
-/** The policy set that a change of tools starts from. Throws POLICY_INVALID if no policy is in force. */
+/** Returns the policy set that a change of tools is based on. Throws POLICY_INVALID if no policy is in force. */
 export function requireActivePolicy({ policy, policySource }: KernelParts): {
   readonly set: Uint8Array;
   readonly source: PolicySource;
@@ -17,16 +17,16 @@ export function requireActivePolicy({ policy, policySource }: KernelParts): {
   return { set: current.bytes, source: policySource };
 }
 
-/** What is recorded of the tool, in the record that has the rules. */
+/** Parts of the record about the change of tools, written together with the rules. */
 export interface ToolChangeRecord {
-  /** Recorded with the rules. */
+  /** Reason for the change, recorded with the rules. */
   readonly why: string;
   readonly entries: readonly EntryDraft[];
   readonly content: readonly ContentDraft[];
   readonly state: readonly StateChange[];
 }
 
-/** Records rules together with the change of the tools that they were checked for, then decides by them. */
+/** Records rules together with the change of tools that they were validated against, then puts them in force. */
 export async function activatePolicy(
   { policy: next, commit }: PolicyCandidate,
   { why, entries, content, state }: ToolChangeRecord,

@@ -10,7 +10,7 @@ import type { LiveSession } from "../session/live-session.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { RegisteredTool } from "./registry.ts";
 
-/** Every tool; or, for a session, those its lease and the policy could permit. */
+/** Lists every tool or, for a session, those that its lease and the policy could permit. */
 export function listTools(
   query: { readonly sessionId?: string; readonly allVersions: boolean },
   kernel: KernelParts,
@@ -38,14 +38,14 @@ function couldCall(registered: RegisteredTool, live: LiveSession, kernel: Kernel
   const { tool } = registered;
   const { lease } = live;
   if (!leaseAllowsTool(lease, tool.name) || "problem" in kernel.policy.current) return false;
-  // A tool that narrows itself may need less for some inputs; any other needs all that it declares.
+  // A tool with `narrow` may need less for some inputs; any other tool needs everything that it declares.
   if (tool.narrow === undefined) {
     if (!tierWithin(tool.tier, lease.highestTier)) return false;
     if (missingCapabilities(lease.capabilities, { required: tool.capabilities, needed: [] }).length > 0) return false;
   } else if (tool.needsAnyOf !== undefined && !holdsAnyOf(tool.needsAnyOf, tool, lease)) {
     return false;
   }
-  // What rules refuse goes on all the same.
+  // In observe mode, calls that rules refuse are still carried out.
   if (kernel.policyMode === "observe") return true;
   return (tool.actions ?? [tool.name]).some((action) => kernel.policy.couldPermit(action));
 }

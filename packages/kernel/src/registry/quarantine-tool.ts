@@ -3,7 +3,7 @@ import type { ToolChange } from "../kernel-options.ts";
 import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
 import { describeFault } from "../result/describe-fault.ts";
 
-/** Shuts a tool out at once, and records it. Calls that run meanwhile are their tool's own to refuse. */
+/** Quarantines a tool at once, and records it. Running calls are not cancelled; the tool itself must refuse them. */
 export function quarantineTool({ name, version, foundHash }: ToolChange, kernel: KernelParts): void {
   const { definitionHash, state } = kernel.registry.resolve(name, version) ?? {};
   if (definitionHash === undefined || state === "quarantined") return;

@@ -5,10 +5,10 @@ import type { Tool } from "../tool/tool.ts";
 const PARTS: OptionNames<Tool> = { ...DEFINITION_NAMES, program: true, endpoints: true, checkInput: true };
 
 /**
- * Throws INVALID_DECLARATION for what is no tool, or has a part that nobody knows.
+ * Throws INVALID_DECLARATION for a value that is not a tool, or for a tool with unknown fields.
  *
- * SECURITY: what is registered is a copy of the parts that are known. One that is misspelt would be left out: effects
- * that need a right, redactors that hide something.
+ * SECURITY: the registered tool is a copy of the known fields. A misspelt field would be dropped silently, such as
+ * effects that need a right or redactors that hide secrets.
  */
 export function refuseUnknownParts(tool: Tool): void {
   const given = requireObject(tool, "a tool", "INVALID_DECLARATION");

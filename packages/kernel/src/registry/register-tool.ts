@@ -7,26 +7,26 @@ import type { Tool } from "../tool/tool.ts";
 import { requireActivePolicy, activatePolicy } from "./activate-policy.ts";
 import type { RegisteredTool } from "./registry.ts";
 
-/** A tool for a kernel that runs. */
+/** A tool to register in a running kernel. */
 export interface ToolRegistration {
   readonly tool: Tool;
-  /** Rules about it: those that are in force cannot name a tool that was not there. */
+  /** Rules about the tool: the policy in force cannot refer to a tool that was not registered. */
   readonly policies: readonly PolicyFile[];
 }
 
 /**
- * Registers a tool while calls run: for sessions that are opened from then on, and for leases that name it. Throws
- * INVALID_DECLARATION, ALREADY_REGISTERED for a name that any tool has, or POLICY_INVALID; nothing is changed then.
+ * Registers a tool while calls run: for sessions opened from then on, and for leases that name it. Throws
+ * INVALID_DECLARATION, ALREADY_REGISTERED if any tool has that name, or POLICY_INVALID; nothing changes in these cases.
  *
- * INVARIANT: its definition, and the rules as they were checked against it, are durable before the first call of it is
- * decided. From the record on nothing is awaited, so that no call sees the tool without its rules.
+ * INVARIANT: the tool's definition, and the rules validated against it, are durable before the first call of the tool
+ * is decided. After the record is written nothing is awaited, so no call sees the tool without its rules.
  */
 export async function registerTool(
   { tool, policies }: ToolRegistration,
   reloader: PolicyReloader,
   kernel: KernelParts,
 ): Promise<RegisteredTool> {
-  // SECURITY: what is checked, recorded and registered is this copy.
+  // SECURITY: this copy is what is checked, recorded and registered.
   const registered = kernel.registry.prepare(tool);
   return reloader.runExclusive(async () => {
     refuseTakenName(registered, kernel);
@@ -40,7 +40,9 @@ export async function registerTool(
   });
 }
 
-/** SECURITY: also one of another version, or calls that leave the version out would go to the new tool. */
+/**
+ * SECURITY: another version of the same name counts too; otherwise calls without a version would go to the new tool.
+ */
 function refuseTakenName(registered: RegisteredTool, { registry }: KernelParts): void {
   const taken = registry.list({ allVersions: true }).find(({ tool }) => tool.name === registered.tool.name);
   if (taken === undefined) return registry.requireRegistrable(registered);

@@ -11,40 +11,40 @@ import { isPrevalidated } from "../tool/prevalidated-tools.ts";
 import { refuseUnknownParts } from "./refuse-unknown-parts.ts";
 import { sealTool } from "./seal-tool.ts";
 
-/** A tool with everything about it that a call needs, made ready once. */
+/** A tool with everything that calls need of it, prepared once. */
 export interface RegisteredTool {
   /** `name@version`. */
   readonly id: string;
   /** Frozen. */
   readonly tool: Tool;
   readonly definitionHash: Uint8Array;
-  /** It changes things only through the ports of its context. */
+  /** The tool changes things only through the ports of its context. */
   readonly isPortBound: boolean;
   readonly inputSchema: CompiledSchema;
-  /** Undefined where any output will do: `json` without a schema, and bytes. */
+  /** Undefined if any output is valid: `json` without a schema, and bytes. */
   readonly outputSchema: CompiledSchema | undefined;
   readonly state: "ready" | "degraded" | "disabled" | "quarantined";
-  /** Of a quarantined tool: the definition that was found instead of the registered one. */
+  /** For a quarantined tool: hash of the definition that was found instead of the registered one. */
   readonly foundHash: Uint8Array | undefined;
 }
 
 export interface Registry {
   /** Throws INVALID_DECLARATION with every problem, or ALREADY_REGISTERED. */
   register(tool: Tool): RegisteredTool;
-  /** Makes a tool ready without registering it. Throws INVALID_DECLARATION with every problem. */
+  /** Prepares a tool without registering it. Throws INVALID_DECLARATION with every problem. */
   prepare(tool: Tool): RegisteredTool;
-  /** Throws ALREADY_REGISTERED, or INVALID_DECLARATION where there is no room for it. */
+  /** Throws ALREADY_REGISTERED, or INVALID_DECLARATION if the registry is full. */
   requireRegistrable(registered: RegisteredTool): void;
-  /** Registers a tool that was made ready. Throws as `requirePlace` does. */
+  /** Registers a prepared tool. Throws as `requireRegistrable` does. */
   add(registered: RegisteredTool): void;
-  /** Forgets a tool in every version. */
+  /** Removes all versions of a tool. */
   remove(name: string): void;
   /**
-   * Without a version the highest release, which is never a prerelease. A quarantined tool is found like any other:
-   * whoever asked for the newest must not silently get an older one.
+   * Finds a tool; without a version its highest release, which is never a prerelease. Quarantined tools are found like
+   * any other, so that a caller that wants the newest version never silently gets an older one.
    */
   resolve(name: string, version: string): RegisteredTool | undefined;
-  /** By name, then by version; without `allVersions` the highest release of each name. */
+  /** Sorted by name, then by version; without `allVersions` only the highest release of each name. */
   list(options: { readonly allVersions: boolean }): RegisteredTool[];
   /** Throws TOOL_NOT_FOUND. */
   quarantine(name: string, version: string, foundHash: Uint8Array): RegisteredTool;
@@ -152,7 +152,10 @@ function prepare(original: Tool, redactors: readonly Redactor[]): RegisteredTool
   });
 }
 
-/** What can be copied is inspected as the copy, which is what counts; what cannot is asked what is wrong with it. */
+/**
+ * Copies the tool; only the copy is inspected further. If copying fails, the original is checked, so that the error
+ * names its problems.
+ */
 function copyOf(original: Tool, redactors: readonly Redactor[]): Tool {
   if (!isPrevalidated(original)) refuseUnknownParts(original);
   try {

@@ -4,10 +4,10 @@ import { Problems } from "../schema/problems.ts";
 import type { DerivedFacts, Redactor, Tool } from "../tool/tool.ts";
 
 /**
- * A frozen copy of a tool, its methods bound to the original.
+ * Creates a frozen copy of a tool, with its methods bound to the original.
  *
- * SECURITY: what is inspected, hashed and later decided on is this copy. Whoever holds the original can change it and
- * changes nothing that was registered. Every tool's output is searched for the kernel's own secrets as well.
+ * SECURITY: this copy is what is inspected, hashed and later decided on. Code that holds the original can change it,
+ * but not the registered tool. Every tool's output is also searched for the kernel's own secrets.
  */
 export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
   return Object.freeze({
@@ -52,7 +52,7 @@ export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
   });
 }
 
-/** Tools that have none of their own share the kernel's very list. */
+/** Tools without redactors of their own share the kernel's list object. */
 export function sealRedactors(redactors: readonly Redactor[]): readonly Redactor[] {
   return sealData(redactors);
 }
@@ -61,7 +61,7 @@ function sealDerived(derived: DerivedFacts): DerivedFacts {
   return Object.freeze({ schema: sealData(derived.schema), of: derived.of.bind(derived) });
 }
 
-/** Throws INVALID_DECLARATION for what is no schema at all. */
+/** Throws INVALID_DECLARATION for a value that is not a schema. */
 function sealSchema(schema: JsonObject | boolean): JsonObject | boolean {
   const problems = new Problems("schema");
   const copy = copySchema(schema, problems);

@@ -6,9 +6,9 @@ import { printable } from "../schema/printable.ts";
 import { requireActivePolicy, activatePolicy } from "./activate-policy.ts";
 
 /**
- * Takes back a tool that was registered while the kernel runs, with the rules that came with it. Calls that run finish;
- * later ones are TOOL_NOT_FOUND. Throws TOOL_NOT_FOUND for any other name, or POLICY_INVALID where other rules name the
- * tool; nothing is changed then.
+ * Unregisters a tool that was registered while the kernel runs, with the rules that came with it. Running calls finish;
+ * later ones get TOOL_NOT_FOUND. Throws TOOL_NOT_FOUND for any other name, or POLICY_INVALID if other rules refer to
+ * the tool; nothing changes in these cases.
  */
 export async function unregisterTool(name: string, reloader: PolicyReloader, kernel: KernelParts): Promise<void> {
   return reloader.runExclusive(async () => {

@@ -4,7 +4,7 @@ import type { RecordedCall } from "./recorded-call.ts";
 import type { ReplayPorts } from "./replay-ports.ts";
 import type { ServedReason } from "./replay-report.ts";
 
-/** Errors that say what the kernel or the machine did to a call, and not what its tool answered. */
+/** Errors caused by the kernel or the machine, not by the tool itself. */
 const FROM_OUTSIDE: ReadonlySet<string> = new Set([
   "TIMEOUT",
   "CANCELLED",
@@ -33,7 +33,10 @@ export function isSeeded(determinism: string): boolean {
   return determinism === "pure" || determinism === "deterministic";
 }
 
-/** Why a call is not run again, as far as that can be known before it is; undefined if it is. */
+/**
+ * Why a call is served from its record instead of running again, as far as this is known before it runs; undefined if
+ * it runs.
+ */
 export function findServedReason(
   call: RecordedCall,
   tool: Tool,
@@ -56,11 +59,11 @@ export function findServedReason(
     if (effects.length > 0) return "programs";
     if (wasm === undefined) return "no_sandbox";
   }
-  // What is recorded of such a tool's input is not what it was given.
+  // The recorded input of such a tool is not the input that it received.
   return tool.canonicalInput === undefined ? undefined : "not_kept";
 }
 
-/** What a module may use is counted in its own steps, so that it ends at the same one again. */
+/** A module's resources are counted in its own steps, so a module that exceeded them does so again at the same step. */
 function isFromOutside(code: string, { isolation }: Tool): boolean {
   return FROM_OUTSIDE.has(code) && !(isolation === "wasm" && code === "RESOURCE_EXCEEDED");
 }

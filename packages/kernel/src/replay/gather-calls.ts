@@ -10,19 +10,19 @@ import {
 import { RecordedCall } from "./recorded-call.ts";
 import type { ReplayRow } from "./replay-source.ts";
 
-/** What a session's chain holds, as far as a replay is concerned. */
+/** The events of a session's chain that matter for a replay. */
 export type SessionEvent =
   | { readonly kind: "opened"; readonly opened: SessionOpened }
-  /** Complete, with its outcome. */
+  /** A complete call with its outcome. */
   | { readonly kind: "call"; readonly call: RecordedCall }
   | { readonly kind: "repeated" }
-  /** At the end of the chain. */
+  /** A call that has no outcome at the end of the chain. */
   | { readonly kind: "open"; readonly call: RecordedCall };
 
-/** More calls than this are not under way at once; in a chain that says so, the oldest are given up. */
+/** No kernel has more calls than this running at once. If a chain claims more, the oldest are dropped. */
 const MAX_OPEN = 10_000;
 
-/** Puts the calls of a chain together from their records, in the order in which they ended. */
+/** Assembles the calls of a chain from their records, in the order in which they ended. */
 export async function* gatherCalls(rows: AsyncIterable<ReplayRow>): AsyncGenerator<SessionEvent> {
   const open = new Map<string, RecordedCall>();
   for await (const row of rows) {
@@ -42,7 +42,7 @@ export async function* gatherCalls(rows: AsyncIterable<ReplayRow>): AsyncGenerat
         call = open.get(kind.value.requestId);
         if (requestId !== kind.value.requestId) call?.addItems(items);
       }
-      // A refusal under the id of a running call is a record of its own, and leaves that call open.
+      // A refusal under the id of a running call has a record of its own, and leaves that call open.
       if (kind.case === "toolInvoked") call = begin(requestId, row.index, kind.value, items);
       if (call === undefined) continue;
       if (isSettling) call.isSettled = true;

@@ -13,19 +13,19 @@ import {
 
 export type OutcomeKind = "completed" | "failed" | "timed_out" | "denied";
 
-/** A call as its records tell of it, from its first entry to its outcome. */
+/** A call assembled from its records, from its first entry to its outcome. */
 export class RecordedCall {
   readonly requestId: string;
   readonly firstIndex: number;
   readonly invoked: ToolInvoked;
-  /** Each with the record that holds it. */
+  /** Each decision with the index of its record. */
   readonly decisions: { readonly index: number; readonly decision: PolicyDecision }[] = [];
-  /** Of the last capability check, where it refused. */
+  /** Code of the last capability check if it refused the call; otherwise empty. */
   refusedCode = "";
   started: ToolStarted | undefined;
   outcome: { readonly kind: OutcomeKind; readonly value: Outcome } | undefined;
   outcomeIndex = 0;
-  /** How it ended was found out after a crash. */
+  /** The outcome was determined after a crash. */
   isSettled = false;
   readonly #items: ContentItem[] = [];
   readonly #commitments = new Map<ContentItem, Uint8Array>();
@@ -44,7 +44,7 @@ export class RecordedCall {
     this.#items.push(...items);
   }
 
-  /** What opens a commitment; where bytes lie with more than one, the one that has them. */
+  /** Finds the item that opens a commitment; if several do, preferably one that holds the bytes. */
   open(role: ContentRole, commitment: Uint8Array): ContentItem | undefined {
     let found: ContentItem | undefined;
     for (const item of this.#items) {
@@ -55,7 +55,7 @@ export class RecordedCall {
     return found;
   }
 
-  /** Asked for several times, by whoever looks at the call. */
+  /** Cached, because several checks of a call need it. */
   #commitmentOf(item: ContentItem): Uint8Array {
     let commitment = this.#commitments.get(item);
     if (commitment === undefined) {

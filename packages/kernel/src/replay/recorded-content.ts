@@ -1,13 +1,15 @@
 import { blake3, type ContentItem, ContentPlace, equalBytes, KernelError, toHex } from "@narthex/contracts";
 import type { ReplayContent, ReplaySource } from "./replay-source.ts";
 
-/** Content that is gone: erased for good, or only left out of a bundle. */
+/** Why content is missing: erased permanently, or only left out of a bundle. */
 export type MissingContent = "erased" | "left_out";
 
-/** Most that is read into memory at once: the largest input, and the largest file that is edited. */
+/** Maximum number of bytes read into memory at once: the largest input, and the largest file that is edited. */
 const MAX_WHOLE_BYTES = 128 * 1024 * 1024;
 
-/** The content of an item, wherever it lies. `item` is undefined where nothing opens the commitment any more. */
+/**
+ * Finds the content of an item, wherever it is stored. `item` is undefined if no item opens the commitment any more.
+ */
 export async function findItem(
   item: ContentItem | undefined,
   source: ReplaySource,
@@ -17,7 +19,7 @@ export async function findItem(
   return (await source.findContent(item.digest)) ?? (source.omitsContent ? "left_out" : "erased");
 }
 
-/** Rows that were found to be what their digest says. */
+/** Items in rows whose bytes were already checked against their digest. */
 const checkedRows = new WeakSet<ContentItem>();
 
 export async function readItem(
@@ -33,7 +35,7 @@ export async function readItem(
   return typeof found === "string" ? found : await readWhole(found);
 }
 
-/** All of some content. Throws RESOURCE_EXCEEDED for more than a replay holds. */
+/** Reads all of the content. Throws RESOURCE_EXCEEDED if it is larger than a replay can hold. */
 export async function readWhole(content: ReplayContent): Promise<Uint8Array> {
   if (content.size > MAX_WHOLE_BYTES) {
     throw new KernelError("RESOURCE_EXCEEDED", `a replay holds at most ${MAX_WHOLE_BYTES} bytes of content at once`);

@@ -4,16 +4,16 @@ import { contentOfBytes, findItem, readItem, readWhole } from "./recorded-conten
 import type { RecordedCall } from "./recorded-call.ts";
 import type { ReplayContent, ReplaySource } from "./replay-source.ts";
 
-/** The files of a call, and where their bytes are found. */
+/** The recorded files of a call, with access to their bytes. */
 export interface RecordedFiles {
   readonly trace: StoredFileTrace;
   contentOf(hash: string): Promise<ReplayContent | undefined>;
 }
 
-/** Largest result that is searched for what its call read. */
+/** Maximum size of a result that is searched for the content that its call read. */
 const MAX_SEARCHED_BYTES = 32 * 1024 * 1024;
 
-/** Undefined where the list, or bytes that it names, were erased. */
+/** Returns undefined if the file trace, or bytes that it refers to, were erased. */
 export async function findRecordedFiles(
   call: RecordedCall,
   source: ReplaySource,
@@ -37,7 +37,10 @@ export async function findRecordedFiles(
   };
 }
 
-/** What was read mostly is the result, or a text in it: it is not kept twice. */
+/**
+ * Searches the result for content that the call read: this content usually is the result or a text in it, and is not
+ * stored twice.
+ */
 async function findInResult(
   call: RecordedCall,
   hash: string,
@@ -56,7 +59,7 @@ async function findInResult(
   return undefined;
 }
 
-/** Texts that an object holds itself. */
+/** The texts that are direct fields of a JSON object. */
 function textsIn(bytes: Uint8Array): string[] {
   try {
     const json = parseJson(bytes);

@@ -2,7 +2,7 @@ import type { Store } from "../ports.ts";
 
 const MAX_SESSIONS = 100_000;
 
-/** Every session that a store has a record of, by id. */
+/** Lists the ids of all sessions in the store, sorted, at most `MAX_SESSIONS`. */
 export async function listRecordedSessions(store: Store): Promise<string[]> {
   const rows = await store.listState("sessions", "ses_", MAX_SESSIONS);
   return rows.map(({ key }) => key).filter((key) => !key.includes("/"));

@@ -28,7 +28,7 @@ import type { ReplaySource } from "./replay-source.ts";
 import { type RerunResult, rerunTool } from "./rerun-tool.ts";
 import { isSeeded, findServedReason } from "./find-served-reason.ts";
 
-/** The session whose calls are run again. */
+/** The session whose calls are replayed. */
 export interface ReplaySession {
   readonly seed: Uint8Array;
   readonly session: ToolSession;
@@ -36,7 +36,7 @@ export interface ReplaySession {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Runs a call again, or says why it is taken from its record. Its decisions are another matter. */
+/** Runs a call again, or reports why it is served from its record. Its decisions are replayed separately. */
 export async function replayCall(
   call: RecordedCall,
   session: ReplaySession,
@@ -48,12 +48,12 @@ export async function replayCall(
   const registered = ports.findTool(invoked.toolName, invoked.toolVersion);
   const found = registered?.definitionHash ?? NO_BYTES;
   if (registered === undefined || !equalBytes(found, invoked.definitionHash)) {
-    // What is not run needs no tool.
+    // A call that is served from its record needs no tool.
     if (!isSeeded(invoked.determinism)) return served("determinism");
     const what = registered === undefined ? "is not here" : "has another definition here";
     return diverged(call, "bind", "tool_changed", invoked.definitionHash, found, `\`${call.tool}\` ${what}`);
   }
-  // What is recorded is not what it was given, read or answered.
+  // The record differs from what the call received, read or returned.
   if (outcome.value.redacted) return served("redacted");
   const bytes = await readItem(call.open(ContentRole.INPUT, invoked.inputCommitment), source);
   if (bytes === "left_out") return served("left_out");
@@ -72,7 +72,7 @@ interface Rerun {
   readonly call: RecordedCall;
   readonly registered: RegisteredTool;
   readonly input: JsonValue;
-  /** The same as it was recorded. */
+  /** The input as recorded. */
   readonly bytes: Uint8Array;
   readonly files: RecordedFiles;
   readonly session: ReplaySession;
@@ -118,7 +118,7 @@ async function compare(
   const result = call.open(ContentRole.RESULT, outcome?.value.resultCommitment ?? NO_BYTES);
   if (result === undefined) return erased(call, "keep", "the result");
   if (again.kind === "failed") {
-    // What it named was there when it ran.
+    // The content existed when the call was recorded.
     const cause = again.code === "CONTENT_NOT_FOUND" ? "content_erased" : "not_deterministic";
     const message = `it succeeded and now fails with ${again.code}: ${again.message}`;
     return diverged(call, "invoke", cause, result.digest, NO_BYTES, message);
@@ -134,7 +134,10 @@ async function compare(
   return diverged(call, "invoke", "not_deterministic", before, after, message);
 }
 
-/** INVARIANT: fuel is part of what a module does. Another amount is another run, whatever came out of it. */
+/**
+ * INVARIANT: fuel is part of a module's behavior. A different amount means a different run, even if the result is the
+ * same.
+ */
 function compareFuel(call: RecordedCall, fuelUsed: number | undefined): CallFinding {
   const recorded = call.outcome?.value.wasm?.fuelUsed;
   if (fuelUsed === undefined || recorded === undefined || BigInt(fuelUsed) === recorded) return { kind: "same" };
@@ -169,7 +172,7 @@ function readError(bytes: Uint8Array): ToolError {
   }
 }
 
-/** Permissions follow the machine, and are no part of what a call is held to. */
+/** Hashes file changes without permissions, which depend on the machine and are not compared. */
 function hashChanges(changes: readonly FileChange[]): Uint8Array {
   const told = (state: FileChange["before"]): JsonValue =>
     state.kind === "file" ? { kind: "file", hash: state.hash } : { kind: state.kind };

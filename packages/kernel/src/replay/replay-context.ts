@@ -17,7 +17,7 @@ import type { ServedReason } from "./replay-report.ts";
 import type { ReplayContent, ReplaySource } from "./replay-source.ts";
 import { ServedFromRecord } from "./served-from-record.ts";
 
-/** What one call had, as its record says. */
+/** What a call had available, according to its record. */
 export interface ReplayCall {
   readonly requestId: string;
   readonly session: ToolSession;
@@ -25,11 +25,11 @@ export interface ReplayCall {
   readonly callNumber: number;
   readonly timeoutMs: number;
   readonly source: ReplaySource;
-  /** Made at its first use. */
+  /** Called at the first use of files. */
   readonly openFiles: () => WorkspaceFiles;
-  /** Undefined for a tool that is no program, and where its effects let it at the world. */
+  /** Undefined for a tool that runs no programs, or whose effects reach outside the record. */
   openPrograms(signal: AbortSignal): ProgramAccess | undefined;
-  /** Undefined for a tool that is no module. */
+  /** Undefined for a tool that is not a module. */
   readonly module: RecordedModule | undefined;
 }
 
@@ -38,10 +38,10 @@ const MAX_HEAD_BYTES = 1024 * 1024;
 const NO_SPENDING: SpendingAccess = { begin: () => undefined, settle: () => undefined };
 
 /**
- * The ports of a call that is run again: its own clock and random, the files and content of its record, and nothing of
- * the world.
+ * The ports of a replayed call: its own clock and random, the files and content of its record, and no access to the
+ * outside.
  *
- * SECURITY: whatever else a tool asks for ends its run and is noted, so that no tool hides behind an error it caught.
+ * SECURITY: any other request of a tool ends its run and is noted, so a tool cannot hide it by catching the error.
  */
 export class ReplayContext implements ToolContext {
   readonly requestId: string;
@@ -51,9 +51,9 @@ export class ReplayContext implements ToolContext {
   readonly randomBytes: (length: number) => Uint8Array;
   readonly timeLeftMs: () => number;
   readonly changes: FileChange[] = [];
-  /** By a module. */
+  /** Fuel used by a module. */
   fuelUsed: number | undefined;
-  /** Why the call must be taken from its record, once that is known. */
+  /** Why the call must be served from its record, once known. */
   served: ServedReason | undefined;
   readonly #call: ReplayCall;
   #files: WorkspaceFiles | undefined;
@@ -70,18 +70,18 @@ export class ReplayContext implements ToolContext {
     this.randomBytes = (length) => (random ??= createCallRandom(call.seed, call.callNumber)).bytes(length);
   }
 
-  /** Most tools do not ask for it. */
+  /** Created on first use, because most tools do not need it. */
   get signal(): AbortSignal {
     this.#ending ??= new AbortController();
     return this.#ending.signal;
   }
 
-  /** Ends what still runs. */
+  /** Stops everything that still runs. */
   end(): void {
     this.#ending?.abort("the replay of the call has ended");
   }
 
-  /** What was decided stands in the record, and is made again from there. */
+  /** Always allows: decisions are recorded, and replayed from the record separately. */
   get decide(): ToolContext["decide"] {
     return () => undefined;
   }
@@ -199,7 +199,7 @@ async function gather(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-/** What would be kept is only hashed: a replay stores nothing. */
+/** Hashes content that a call would store; a replay stores nothing. */
 async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<PrintedOutput> {
   const hasher = createBlake3();
   const head: Uint8Array[] = [];

@@ -15,13 +15,13 @@ import type { ReplayPorts } from "./replay-ports.ts";
 import type { Divergence } from "./replay-report.ts";
 import type { ReplaySource } from "./replay-source.ts";
 
-/** How the decisions of a call came out when they were made again. */
+/** Outcome of reproducing the decisions of a call. */
 export interface ReplayedDecisions {
   readonly made: number;
   readonly divergence: Divergence | undefined;
 }
 
-/** Makes every decision of a call again, from its proof and by the rules that were in force then. */
+/** Reproduces every decision of a call from its proof, by the rules that were in force at the time. */
 export async function replayDecisions(
   call: RecordedCall,
   ports: ReplayPorts,
@@ -59,7 +59,7 @@ async function remake(
   const before = decodeProof(proof);
   const unlike = unlikeProof(decision, before);
   if (unlike !== undefined) return changed(proof, undefined, `the entry and its proof differ in ${unlike}`);
-  // Without a policy in force nothing was evaluated, and nothing allowed.
+  // If no policy was in force, no rule was evaluated, and the call was denied.
   if (before.policyHash.length === 0 && !before.allowed) return undefined;
   const request = await readItem(call.open(ContentRole.POLICY_REQUEST, decision.policyRequestCommitment), source);
   if (typeof request === "string") return gone(request, "what policy was asked");
@@ -81,7 +81,7 @@ async function readContent(digest: Uint8Array, source: ReplaySource): Promise<Ui
   return found && (await readWhole(found));
 }
 
-/** Which part of the entry is not what its proof says. */
+/** Names the part of the entry that differs from its proof; undefined if none does. */
 function unlikeProof(decision: PolicyDecision, proof: Proof): string | undefined {
   if (decision.allowed !== proof.allowed) return "the answer";
   if (!equalBytes(decision.policyHash, proof.policyHash)) return "the policy";

@@ -7,21 +7,21 @@ import { moduleLimits } from "../wasm/wasm-limits.ts";
 import type { WasmRunner } from "../wasm/wasm-runner.ts";
 import { ServedFromRecord } from "./served-from-record.ts";
 
-/** A module's call, as its record tells of it. */
+/** A module's call according to its record. */
 export interface RecordedModule {
   readonly runner: WasmRunner;
   readonly tool: Pick<Tool, "bounds">;
   readonly input: Uint8Array;
-  /** What it used, and asked of its host. */
+  /** Resources that it used, and calls to its host. */
   readonly used: Outcome["wasm"];
 }
 
-/** Calls of all replays share a place: what is run again has no effects, and nothing to ask for. */
+/** All replays share one place, because replayed calls have no effects and nothing to keep from each other. */
 const PLACE = "replay";
 
 /**
- * A module of a tool that declares no effect, once more. Whether its session could read the clock is told by the record;
- * what else it was told of the session's rights is not.
+ * Replays a module of a tool that declares no effects. The record shows whether the session could read the clock;
+ * responses about other rights of the session are not recorded.
  */
 export function createReplayModule(
   { runner, tool, input, used }: RecordedModule,

@@ -8,7 +8,7 @@ const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 const MAX_HEAD_BYTES = 1024 * 1024;
 
 /**
- * Programs of a tool that declares no effect, once more.
+ * Replays the programs of a tool that declares no effects.
  *
  * SECURITY: whatever the record says, the sandbox has no workspace, no network and no second process.
  */

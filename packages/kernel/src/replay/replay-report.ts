@@ -1,78 +1,78 @@
 import type { Stage } from "../ports.ts";
 
-/** Why what came out may be something else than what was recorded. */
+/** Why a replay may differ from the record. */
 export type DivergenceCause = "tool_changed" | "policy_changed" | "content_erased" | "not_deterministic";
 
-/** A call that came out otherwise than it was recorded. */
+/** A call whose replay differs from its record. */
 export interface Divergence {
   readonly recordIndex: number;
   readonly requestId: string;
   /** `name@version`. */
   readonly tool: string;
   readonly stage: Stage;
-  /** Hex; empty where there is none: content that was erased, a tool that is not here. */
+  /** Hex; empty if there is no hash: the content was erased, or the tool is not available here. */
   readonly expectedHash: string;
   readonly foundHash: string;
   readonly cause: DivergenceCause;
   readonly message: string;
 }
 
-/** Why a call was taken from its record instead of being run again. */
+/** Why a call was served from its record instead of running again. */
 export type ServedReason =
-  /** It is external or nondeterministic. */
+  /** The tool is external or nondeterministic. */
   | "determinism"
-  /** It asked what was in a directory, or what was there at all. */
+  /** The call listed a directory or inspected a path. */
   | "listing"
-  /** It works on what its record does not hold: programs in the workspace, artifacts, the vault, other hosts. */
+  /** The call uses data that is not in its record: programs in the workspace, artifacts, the vault, other hosts. */
   | "programs"
   | "artifacts"
   | "vault"
   | "network"
   | "shell"
   | "pages"
-  /** What it read was too large to be kept, or was recorded before that was kept. */
+  /** What the call read was too large to store, or was recorded by a version that did not store it yet. */
   | "not_kept"
-  /** What it read is secret and was left out of the bundle. */
+  /** What the call read is secret and was left out of the bundle. */
   | "left_out"
-  /** A secret was taken out of what is recorded of it. */
+  /** A secret was removed from the call's record. */
   | "redacted"
-  /** It was stopped from outside: its time, its budget, whoever asked for it. */
+  /** The call was stopped from outside: by its time-out, its budget or its caller. */
   | "interrupted"
-  /** It failed on files: what it found there is not recorded. */
+  /** The call failed while using files; the state of those files is not recorded. */
   | "failed_on_files"
-  /** Its outcome was found out after a crash. */
+  /** The outcome was determined after a crash. */
   | "settled"
-  /** There is no sandbox here that could run its program. */
+  /** No sandbox is available here to run the program. */
   | "no_sandbox";
 
-/** What became of one call. */
+/** Outcome of replaying one call. */
 export type CallFinding =
   | { readonly kind: "same" }
   | { readonly kind: "served"; readonly reason: ServedReason }
-  /** It never ran: its refusal was recorded. */
+  /** The call never ran; its refusal was recorded. */
   | { readonly kind: "refused" }
   | { readonly kind: "diverged"; readonly divergence: Divergence };
 
-/** What a replay of one session came to. */
+/** Outcome of replaying one session. */
 export interface ReplayReport {
   readonly sessionId: string;
-  /** No call and no decision came out otherwise. */
+  /** No call and no decision differs from the record. */
   readonly clean: boolean;
   readonly calls: number;
-  /** Run again, with the same result. */
+  /** Calls that ran again with the same result. */
   readonly ran: number;
   readonly served: number;
   readonly refused: number;
-  /** Requests that were answered from an earlier record. */
+  /** Requests that got the response of an earlier record. */
   readonly repeated: number;
-  /** Without an outcome. */
+  /** Calls without an outcome. */
   readonly open: number;
-  /** Decisions that were made again. */
+  /** Number of reproduced decisions. */
   readonly decisions: number;
   readonly divergenceCount: number;
-  /** The first of them, at most a hundred. */
+  /** The first divergences, at most a hundred. */
   readonly divergences: readonly Divergence[];
   readonly servedBy: ReadonlyMap<ServedReason, number>;
-  /** Undefined where what it is made of was erased. */
+  /** Undefined if content that it is computed from was erased. */
   readonly contentDigest: Uint8Array | undefined;
 }

@@ -10,11 +10,11 @@ import { SessionDigest } from "./session-digest.ts";
 
 export interface ReplayOptions {
   readonly signal?: AbortSignal;
-  /** Each call as it is found, in the order of the record. */
+  /** Called for each call, in the order of the record. */
   onCall?(call: ReplayedCall): void | Promise<void>;
 }
 
-/** What became of one call. */
+/** Outcome of replaying one call. */
 export interface ReplayedCall {
   readonly recordIndex: number;
   readonly requestId: string;
@@ -25,7 +25,7 @@ export interface ReplayedCall {
 
 const MAX_LISTED = 100;
 
-/** Runs a recorded session again, call by call in the order of its record. Throws SESSION_UNKNOWN. */
+/** Replays a recorded session call by call, in the order of its record. Throws SESSION_UNKNOWN. */
 export async function replaySession(
   sessionId: string,
   source: ReplaySource,
@@ -50,7 +50,7 @@ export async function replaySession(
   return tally.report();
 }
 
-/** The content digest of a recorded session, without running anything. */
+/** Computes the content digest of a recorded session without running anything. */
 export async function digestRecordedSession(sessionId: string, source: ReplaySource): Promise<Uint8Array | undefined> {
   const digest = new SessionDigest();
   let isKnown = false;
@@ -62,7 +62,7 @@ export async function digestRecordedSession(sessionId: string, source: ReplaySou
   return digest.finish();
 }
 
-/** A decision that comes out otherwise says more than the result it led to. */
+/** Replays the decisions first: a decision that differs explains more than the result it led to. */
 async function replayOne(
   call: RecordedCall,
   session: ReplaySession,

@@ -7,7 +7,7 @@ import { explainToolFault } from "../result/tool-fault.ts";
 import type { ToolOutput } from "../tool/tool.ts";
 import type { ReplayContext } from "./replay-context.ts";
 
-/** How a call came out when it was run again. */
+/** Outcome of running a call again. */
 export type RerunResult =
   | { readonly kind: "completed"; readonly digest: Uint8Array }
   | {
@@ -17,7 +17,7 @@ export type RerunResult =
       readonly violations: readonly Violation[];
     };
 
-/** Runs a tool with what its record gives it, and hashes what it answers as the kernel would. */
+/** Runs a tool with the data of its record, and hashes its output like the kernel. */
 export async function rerunTool(
   registered: RegisteredTool,
   input: JsonValue,

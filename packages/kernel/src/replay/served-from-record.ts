@@ -1,6 +1,6 @@
 import type { ServedReason } from "./replay-report.ts";
 
-/** Thrown at a tool that asks for what no record holds: its call is taken from the record instead. */
+/** Thrown when a tool needs data that no record holds: its call is then served from the record. */
 export class ServedFromRecord extends Error {
   override readonly name: string = "ServedFromRecord";
   readonly reason: ServedReason;

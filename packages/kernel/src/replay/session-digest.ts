@@ -2,18 +2,19 @@ import { type ContentItem, ContentRole, digestCall, digestSession, type SessionC
 import type { RecordedCall } from "./recorded-call.ts";
 
 interface Placed {
-  /** The call's number; of one that was refused before it had one, that of the last before it and a half. */
+  /** The call's number; for a call that was refused before it got one, the highest number before it plus one half. */
   readonly place: number;
-  /** Whether nothing else of the session ran when it began. */
+  /** Whether no other call of the session was running when it began. */
   readonly isFirst: boolean;
   readonly digest: Uint8Array;
 }
 
 /**
- * Gathers the calls of a session into its content digest. SPEC: docs/formats/digests.md, "Session".
+ * Computes the content digest of a session from its calls. SPEC: docs/formats/digests.md, "Session".
  *
- * Calls come in the order in which they ended. Those that ran at once are one set; a call that began when no other ran
- * begins the next, and by then all before it have ended. So a set is kept only until the one after it begins.
+ * Calls are added in the order in which they ended. Calls that ran at the same time form one set. A call that began
+ * while no other ran starts the next set, and by then all earlier calls have ended. So a set is kept only until the
+ * next one starts.
  */
 export class SessionDigest {
   readonly #session = digestSession();
@@ -35,13 +36,13 @@ export class SessionDigest {
     this.#waiting.push({ place, isFirst, digest: digestCall(identity) });
   }
 
-  /** Undefined if something that it is made of was erased. */
+  /** Undefined if content that the digest is computed from was erased. */
   finish(): Uint8Array | undefined {
     this.#close(Number.POSITIVE_INFINITY);
     return this.#isWhole ? this.#session.finish() : undefined;
   }
 
-  /** Everything before this number has ended. */
+  /** Adds the sets of all calls before this number, which have ended. */
   #close(number: number): void {
     const ended = this.#waiting.filter(({ place }) => place < number).sort((one, other) => one.place - other.place);
     if (ended.length === 0) return;
@@ -58,7 +59,7 @@ export class SessionDigest {
   }
 }
 
-/** Undefined where its input or result was erased. */
+/** Undefined if the call's input or result was erased. */
 function identityOf(call: RecordedCall): SessionCallIdentity | undefined {
   const { invoked, outcome } = call;
   const input = digestOf(call, ContentRole.INPUT, invoked.inputCommitment);
@@ -77,7 +78,7 @@ function identityOf(call: RecordedCall): SessionCallIdentity | undefined {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Empty where there never was one. */
+/** Empty if there was no such content; undefined if it was erased. */
 function digestOf(call: RecordedCall, role: ContentRole, commitment: Uint8Array): Uint8Array | undefined {
   if (commitment.length === 0) return NO_BYTES;
   const item: ContentItem | undefined = call.open(role, commitment);

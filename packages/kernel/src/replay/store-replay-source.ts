@@ -6,7 +6,7 @@ import type { ReplaySource } from "./replay-source.ts";
 
 const PAGE = 256;
 
-/** The sessions of an open store. */
+/** Reads sessions from an open store. */
 export function createStoreReplaySource(store: Store, contentStore: ContentStore): ReplaySource {
   const library = createContentLibrary({
     store,
@@ -22,7 +22,7 @@ export function createStoreReplaySource(store: Store, contentStore: ContentStore
       while (reading !== undefined) {
         const page: StoredRecord[] = await reading;
         const last = page.at(-1);
-        // While one page is gone through, the store reads the next.
+        // The store reads the next page while the current one is processed.
         reading = last === undefined || page.length < PAGE ? undefined : readPage(store, chain, last.index + 1);
         yield* page;
       }
@@ -38,7 +38,7 @@ export function createStoreReplaySource(store: Store, contentStore: ContentStore
 
 function readPage(store: Store, chain: string, from: number): Promise<StoredRecord[]> {
   const reading = store.readRecords({ chain, from, limit: PAGE });
-  // Nobody may be waiting for it any more when it fails.
+  // Avoids an unhandled rejection if the reader has stopped before this read fails.
   reading.catch(() => undefined);
   return reading;
 }

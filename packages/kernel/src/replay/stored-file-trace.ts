@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue, KernelError, parseJson } from "@narthex/contracts";
 import type { FileChange, FileReading, FileState } from "../workspace-files.ts";
 
-/** What a call read and changed, as its record lists it. SPEC: docs/formats/ledger.md, "Files of a call". */
+/** Files that a call read and changed, as recorded. SPEC: docs/formats/ledger.md, "Files of a call". */
 export interface StoredFileTrace {
   readonly changed: readonly FileChange[];
   readonly read: readonly FileReading[];
-  /** Names that led elsewhere, through links. */
+  /** Paths that resolved to other paths through links. */
   readonly resolvedLinks: readonly { readonly named: string; readonly opened: string }[];
 }
 

@@ -1,17 +1,17 @@
-/** Where a home is to be copied to. */
+/** Where to copy a home to. */
 export interface HomeCopyOptions {
-  /** Absolute, and not there yet. */
+  /** Absolute path that does not exist yet. */
   readonly directory: string;
-  /** Also the private keys: only where the copy replaces this home, and never runs beside it. */
+  /** Also copy the private keys: only if the copy replaces this home and never runs beside it. */
   readonly withKeys: boolean;
 }
 
 export interface HomeCopy {
   readonly directory: string;
   readonly records: number;
-  /** Of the last record, in hex; empty if there is none. */
+  /** Hash of the last record, in hex; empty if none exists. */
   readonly headHash: string;
-  /** Content files, and their bytes. */
+  /** Number of content files, and their bytes. */
   readonly files: number;
   readonly bytes: number;
 }

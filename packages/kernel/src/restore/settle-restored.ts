@@ -7,17 +7,17 @@ import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
 import { closeSession } from "../session/close-session.ts";
 import { sessionFromJson } from "../session/session-to-json.ts";
 
-/** The state row of a home that was made of a backup and has not been started since. */
+/** Key of the state row of a home that was created from a backup and has not been started since. */
 export const RESTORED_KEY = "restored";
 
 const PAGE = 256;
 const MAX_ROWS = 100_000;
 
 /**
- * The first start on a copy. The kernel that it was copied from may have gone on, so nothing that was given once may be
- * used here a second time: every session is closed, with its token, its keys and its budget; a yes that nobody used is
- * withdrawn; and calls that were under way stay unknown, since nobody can tell from here what became of them. Answers
- * whether this was one.
+ * Handles the first start of a copied home. The original kernel may have continued, so nothing that was granted once
+ * may be used here a second time: every session is closed, with its token, its keys and its budget; unused one-time
+ * approvals and open approval requests are withdrawn; calls that were running stay unknown, because the copy cannot
+ * tell what became of them. Returns whether the home was such a copy.
  */
 export async function settleRestored(kernel: KernelParts): Promise<boolean> {
   const { store, ledger } = kernel;
@@ -39,7 +39,7 @@ export async function settleRestored(kernel: KernelParts): Promise<boolean> {
     const withdrawn = resolvedEntry({ approvalId, status: "withdrawn", door: KERNEL_DOOR, approver: "" });
     await ledger.append({ chain, entries: [withdrawn], state: [removeRow(approvalId)] });
   }
-  // Their answers for longer go with them.
+  // Loads the standing approvals, so that closing the sessions ends theirs.
   await kernel.approvals.recover(store);
   await closeAll(kernel);
   await ledger.append({

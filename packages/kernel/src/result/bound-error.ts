@@ -4,12 +4,15 @@ const MAX_ERROR_TEXT = 1000;
 const MAX_VIOLATIONS = 50;
 const MAX_FIELD = 256;
 
-/** As much of an error's text as is kept. */
+/** Cuts an error message to the maximum length that is stored. */
 export function cutText(text: string): string {
   return text.slice(0, MAX_ERROR_TEXT).toWellFormed();
 }
 
-/** As many violations, and as much of each, as fit beside a record; the very same list if that is all of them. */
+/**
+ * Limits violations in number and length so that they fit into a record; returns the same list if nothing had to be
+ * cut.
+ */
 export function boundViolations(violations: readonly Violation[]): readonly Violation[] {
   if (violations.length <= MAX_VIOLATIONS && violations.every(fits)) return violations;
   return violations.slice(0, MAX_VIOLATIONS).map(({ field, rule, message }) => ({

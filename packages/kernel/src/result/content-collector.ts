@@ -3,22 +3,22 @@ import type { ContentStore, ContentWriter } from "../ports.ts";
 import { copyBytes } from "./copy-bytes.ts";
 import { TailBytes } from "./tail-bytes.ts";
 
-/** Content that has its place: in the record's own row, or in a file of the content store. */
+/** Collected content, stored in the record's own row or in a file of the content store. */
 export interface CollectedContent {
   readonly digest: Uint8Array;
   readonly size: number;
   readonly place: ContentPlace;
-  /** All of it, if it is at most 1 MB; else its beginning, enough for any view. */
+  /** The whole content if it has at most 1 MB; otherwise its beginning, enough for any view. */
   readonly head: Uint8Array;
-  /** Its last bytes, where `head` is not all of it. */
+  /** The last bytes, if `head` is not the whole content. */
   readonly tail?: Uint8Array | undefined;
 }
 
 const FIRST_BYTES = 1024;
 
 /**
- * Takes content in pieces, in flat memory: small content stays there for its record's row, the rest goes to the
- * content store as it comes.
+ * Collects content in chunks with constant memory: small content stays in memory for its record's row, larger content
+ * is written to the content store as it arrives.
  */
 export class ContentCollector {
   readonly #store: ContentStore;
@@ -27,21 +27,21 @@ export class ContentCollector {
   #keptBytes = 0;
   #size = 0;
   #writer: ContentWriter | undefined;
-  /** Made when there is more than the head holds. */
+  /** Created once the content exceeds `head`. */
   #tail: TailBytes | undefined;
 
-  /** `charge` is asked before any byte is kept; what it throws refuses the chunk. */
+  /** `charge` is called before a chunk is kept; it throws to refuse the chunk. */
   constructor(store: ContentStore, charge: (bytes: number) => void) {
     this.#store = store;
     this.#charge = charge;
   }
 
-  /** How much has come so far. */
+  /** Number of bytes so far. */
   get size(): number {
     return this.#size;
   }
 
-  /** Keeps nothing of the chunk but a copy: it may be reused at once. */
+  /** Copies the chunk, so the caller may reuse its buffer at once. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#charge(chunk.length);
     const before = this.head();
@@ -49,22 +49,22 @@ export class ContentCollector {
     if (this.#keptBytes < MAX_INLINE_RESULT_BYTES) this.#keep(chunk);
     if (this.#size > MAX_INLINE_RESULT_BYTES) this.#keepEnd(before, chunk);
     if (this.#size <= MAX_ROW_CONTENT_BYTES) return;
-    // Whoever gave the chunk may write over it while the disk is slow.
+    // The caller may overwrite its buffer while the disk is slow.
     const own = copyBytes(chunk);
     if (this.#writer === undefined) {
       this.#writer = await this.#store.openWriter();
-      // INVARIANT: whatever fitted the row is all there was before this chunk.
+      // INVARIANT: `before` holds all content before this chunk, because it still fitted into a row.
       if (before.length > 0) await this.#writer.write(before);
     }
     await this.#writer.write(own);
   }
 
-  /** All of it so far, if it is at most 1 MB; else its beginning. */
+  /** The content so far if it has at most 1 MB; otherwise its beginning. */
   head(): Uint8Array {
     return this.#kept.subarray(0, this.#keptBytes);
   }
 
-  /** Durable when it resolves, unless its place is the row of a record still to be written. */
+  /** When it resolves, the content is durable, unless it goes into the row of a record that is not written yet. */
   async finish(): Promise<CollectedContent> {
     const head = copyBytes(this.head());
     if (this.#writer === undefined) return { digest: blake3(head), size: this.#size, place: ContentPlace.ROW, head };
@@ -72,7 +72,7 @@ export class ContentCollector {
     return { ...committed, place: ContentPlace.FILE, head, tail: this.#tail?.bytes() };
   }
 
-  /** Leaves nothing behind. Harmless after `finish`. */
+  /** Removes everything that was written. Has no effect after `finish`. */
   async abort(): Promise<void> {
     await this.#writer?.abort();
   }
@@ -85,7 +85,7 @@ export class ContentCollector {
     this.#tail.write(chunk);
   }
 
-  /** One array that grows: many small chunks cost no more than one large one. */
+  /** Uses one growing array, so that many small chunks take no more memory than one large one. */
   #keep(chunk: Uint8Array): void {
     const part = chunk.subarray(0, MAX_INLINE_RESULT_BYTES - this.#keptBytes);
     const needed = this.#keptBytes + part.length;

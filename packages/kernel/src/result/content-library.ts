@@ -15,37 +15,37 @@ import { copyBytes } from "./copy-bytes.ts";
 import type { HeldContent } from "./held-content.ts";
 import { readFileContent } from "./read-file-content.ts";
 
-/** Content that someone may read. */
+/** Content that the requester may read. */
 export interface FoundContent {
   readonly digest: Uint8Array;
   readonly size: number;
   readonly labels: readonly string[];
-  /** `held` content is stored by its hash only. */
+  /** `held`: only the hash is stored; the bytes are in memory. */
   readonly place: "row" | "file" | "held";
   readonly recordIndex: number;
   readonly item: number;
 }
 
 /**
- * Reads content by hash. A session can name only what it or a descendant put, received or was granted; for anything else
- * the answer is CONTENT_NOT_FOUND, whether or not the bytes exist. The labels are those of every such reference.
+ * Reads content by hash. A session can name only content that it or a descendant put, received or was granted; for any
+ * other hash it gets CONTENT_NOT_FOUND, whether or not the bytes exist. The labels are those of all these references.
  */
 export interface ContentLibrary {
   find(sessionId: string, hash: string | Uint8Array): Promise<FoundContent>;
-  /** For an administrator. */
+  /** For administrators: content of any session. */
   findAny(
     hash: Uint8Array,
   ): Promise<{ readonly content: FoundContent; readonly holders: ContentHolding[] } | undefined>;
-  /** At most 64 MB at once. A limit of 0 reads to the end. */
+  /** Reads at most 64 MB at once. A limit of 0 reads to the end. */
   read(content: FoundContent, offset: number, limit: number): Promise<Uint8Array>;
   stream(content: FoundContent, offset: number, limit: number): AsyncIterable<Uint8Array>;
 }
 
-/** A store answers with no more holdings than this: there may be others. */
+/** Maximum number of holdings that a store returns; if it returns that many, there may be more. */
 const MAX_HOLDINGS = 100;
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
-/** Roles that give a session the right to name the content again. */
+/** Roles that let a session name the content again. */
 const HOLDING_ROLES: ReadonlySet<number> = new Set([
   ContentRole.RESULT,
   ContentRole.PUT,
@@ -71,7 +71,7 @@ export function createContentLibrary({ store, files, held, uses, isDescendant }:
     const known = new Set(held.flatMap((holding) => holding.labels));
     for (const holding of all) {
       if (isOwn(holding) || !holds(holding)) continue;
-      // Whoever holds it with nothing new to tell need not be looked up.
+      // A holding that adds no labels needs no lookup of its session.
       if (held.length > 0 && holding.labels.every((label) => known.has(label))) continue;
       if (await isDescendant(holding.chain, sessionId)) held.push(holding);
     }
@@ -82,7 +82,7 @@ export function createContentLibrary({ store, files, held, uses, isDescendant }:
     }
   }
 
-  /** Where nothing is stored: the same right to name it, for what is in memory. */
+  /** Finds content that is only in memory, with the same rules on which sessions may name it. */
   async function locateHeld(
     digest: Uint8Array,
     sessionId: string | undefined,
@@ -146,7 +146,7 @@ export function createContentLibrary({ store, files, held, uses, isDescendant }:
       const digest = typeof hash === "string" ? fromHex(hash) : hash;
       if (digest !== undefined) {
         await uses.whenFree(digest);
-        // INVARIANT: noted before it is looked up, so that it is not erased between being found and being named.
+        // INVARIANT: noted before the lookup, so that the content is not erased between being found and being named.
         uses.note(digest);
       }
       if (digest?.length !== HASH_SIZE) throw notHeld();

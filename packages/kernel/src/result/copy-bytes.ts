@@ -1,8 +1,8 @@
 /**
- * Bytes that are nobody else's.
+ * Copies bytes into an array of their own.
  *
- * SECURITY: not `slice`, which for a Buffer is no copy at all: a tool that writes over its buffer would change what was
- * hashed, and a caller what others are answered.
+ * SECURITY: `slice` of a Buffer is not a copy: a tool that overwrites its buffer would change bytes that were already
+ * hashed, and a caller the responses of others.
  */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);

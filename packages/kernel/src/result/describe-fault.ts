@@ -1,7 +1,7 @@
 import type { Redactor } from "../tool/tool.ts";
 import { redactText } from "./redact.ts";
 
-/** What was thrown, as text for a log or a message, whatever it is. Never throws. */
+/** Describes any thrown value as text for a log line or a message. Never throws. */
 export function describeFault(fault: unknown, redactors: readonly Redactor[] = []): string {
   try {
     const text = fault instanceof Error ? fault.message : fault;

@@ -4,7 +4,10 @@ import type { KernelParts } from "../kernel-parts.ts";
 import { requireUsable } from "../session/require-open.ts";
 import { grantedItem, grantedLabels } from "./granted-content.ts";
 
-/** Lets a descendant name content that a session can name. It takes on the labels of both, at once and durably. */
+/**
+ * Lets a descendant name content that a session can name. The descendant takes on the labels of the session and the
+ * content, at once and durably.
+ */
 export async function grantContent(grant: ContentGrant, kernel: KernelParts): Promise<ContentReceipt> {
   const nowMs = kernel.ledger.nowMs();
   const giver = requireUsable(await kernel.sessions.find(grant.sessionId), nowMs);
@@ -16,7 +19,7 @@ export async function grantContent(grant: ContentGrant, kernel: KernelParts): Pr
   const labels = grantedLabels(found.labels, giver.labels);
   receiver.enter();
   try {
-    // The receiver may have ended meanwhile.
+    // The receiving session may have ended in the meantime.
     requireUsable(receiver, kernel.ledger.nowMs());
     receiver.addLabels(labels);
     await kernel.ledger.append({

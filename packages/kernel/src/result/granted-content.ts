@@ -5,7 +5,7 @@ import type { ContentDraft } from "../ledger/record-draft.ts";
 import type { Random } from "../ports.ts";
 import type { ContentLibrary, FoundContent } from "./content-library.ts";
 
-/** Each content once. Throws CONTENT_NOT_FOUND unless the session may name all of it. */
+/** Finds each content once. Throws CONTENT_NOT_FOUND unless the session may name all of it. */
 export async function findGrantedContent(
   sessionId: string,
   hashes: readonly Uint8Array[],
@@ -17,7 +17,7 @@ export async function findGrantedContent(
   return found;
 }
 
-/** What a record holds so that its session may name content of another: with the labels of both. */
+/** Creates the content item that lets a session name another session's content, with the labels of both. */
 export function grantedItem(
   { digest, size, labels, place: found }: FoundContent,
   giverLabels: readonly string[],

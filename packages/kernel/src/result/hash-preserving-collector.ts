@@ -6,21 +6,21 @@ import { type CollectedContent, ContentCollector } from "./content-collector.ts"
 import { UnstoredCollector } from "./unstored-collector.ts";
 
 export interface HashPreservedContent extends CollectedContent {
-  /** Content that is withheld, unless it is too much for memory. */
+  /** The withheld content, unless it is too large for memory. */
   readonly held: Uint8Array | undefined;
 }
 
 export interface HashPreservingCollectorOptions {
   readonly store: ContentStore;
-  /** Asked before any byte is kept; throws to refuse the chunk. */
+  /** Called before a chunk is kept; throws to refuse the chunk. */
   readonly charge: (bytes: number) => void;
   readonly redactors: readonly Redactor[];
-  /** It is not stored, whatever is in it. */
+  /** Never store the content, whether or not it contains a secret. */
   readonly isWithheld: boolean;
 }
 
 /**
- * Takes content that keeps its hash, so that no secret can be taken out of it: if there is one in it, nothing of it is
+ * Collects content whose hash must not change, so secrets in it cannot be redacted: if it contains one, none of it is
  * stored.
  */
 export class HashPreservingCollector {

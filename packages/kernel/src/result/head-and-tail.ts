@@ -6,15 +6,15 @@ export interface ModelView {
   readonly cut: boolean;
 }
 
-/** The most that the line about a gap, the line that says how to read on, and the last line take. */
+/** Maximum sizes of the line in a gap, the hint how to read on, and the last line. */
 const GAP_BYTES = 64;
 const HINT_BYTES = 192;
 const LAST_LINE_BYTES = 80;
 
 /**
- * Plain text in at most `maxBytes`, its notes included. Outputs that do not fit lose their middle, since the end of a
- * program's output says how it went; the last two lines then say how to read on, and how large the outputs are.
- * Of a `maxBytes` that is hardly more than the notes, half is left for the outputs.
+ * Plain text in at most `maxBytes`, including its notes. Outputs that do not fit lose their middle, because the end of
+ * a program's output shows how it went; the last two lines then tell how to read on, and the size of the outputs. If
+ * `maxBytes` is hardly more than the notes need, half of it is used for the outputs.
  */
 export function headAndTail(parts: readonly ViewPart[], resultHash: string, maxBytes: number): ModelView {
   const pieces = parts.map((part) => (typeof part === "string" ? utf8(part) : new Output(part)));
@@ -39,11 +39,11 @@ export function headAndTail(parts: readonly ViewPart[], resultHash: string, maxB
   };
 }
 
-/** A text that was cut, with the lines that end every view that was: how to read on, and the original size. */
+/** Appends the lines that end every view that was cut: how to read on, and the original size. */
 export function withNotes(text: string, hints: readonly (string | undefined)[], size: number): string {
   const known = hints.filter((hint) => hint !== undefined);
   const page = known.length === 0 ? [] : [`[read on with ${known.join(", or with ")}]`];
-  // SPEC: source C asks for exactly this last line.
+  // SPEC: source C requires exactly this last line.
   return [text.replace(/\n$/, ""), ...page, `[output truncated — original size: ${grouped(size)} bytes]`].join("\n");
 }
 
@@ -59,12 +59,12 @@ export function grouped(size: number): string {
 export function cutLength(bytes: Uint8Array, length: number): number {
   if (length >= bytes.length) return bytes.length;
   let at = length;
-  // A continuation byte at the cut means that its character began before it.
+  // A continuation byte at the cut means that its character starts before the cut.
   while (at > 0 && length - at < 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at--;
   return at;
 }
 
-/** One output, in bytes. */
+/** One output as bytes. */
 class Output {
   readonly head: Uint8Array;
   readonly tail: Uint8Array;
@@ -84,14 +84,15 @@ class Output {
     return this.#part.text;
   }
 
-  /** As much as fits: all of it, or its two ends with a line between them. */
+  /** The whole output if it fits; otherwise its beginning and its end with a line between them. */
   show(room: number): ShownOutput {
     if (this.isWhole && this.head.length <= room) return { text: this.whole(), hint: () => undefined };
     const tailRoom = Math.min(Math.floor(room / 2), this.tail.length);
     const head = this.head.subarray(0, endOfHead(this.head, Math.min(room - tailRoom, this.head.length)));
     const tail = this.tail.subarray(startOfTail(this.tail, this.tail.length - tailRoom));
     const before = decode(head);
-    // Where bytes that are no text were replaced, an offset too low repeats a little; one too high would leave out.
+    // If invalid bytes were replaced, an offset that is too low repeats a little; one that is too high would skip
+    // content.
     const offset = Math.max(0, head.length - 2 * (before.split("\ufffd").length - 1));
     const left = Math.max(0, this.size - offset - tail.length);
     const gap = `[… ${grouped(left)} bytes left out …]\n`;
@@ -111,7 +112,7 @@ interface ShownOutput {
   hint(resultHash: string): string | undefined;
 }
 
-/** Small outputs are shown whole; the others share the rest of the room alike. */
+/** Small outputs are shown whole; the others share the remaining space equally. */
 function showOutputs(outputs: readonly Output[], room: number): ReadonlyMap<Output, ShownOutput> {
   const shown = new Map<Output, ShownOutput>(outputs.map((output) => [output, output.show(0)]));
   const bySize = outputs.toSorted((a, b) => a.size - b.size);
@@ -126,7 +127,7 @@ function showOutputs(outputs: readonly Output[], room: number): ReadonlyMap<Outp
 
 const LINE_FEED = 0x0a;
 
-/** Where the beginning ends: after a line, if one ends in its last quarter, else between two characters. */
+/** Length of the beginning: after a line that ends in its last quarter, otherwise between two characters. */
 function endOfHead(bytes: Uint8Array, length: number): number {
   if (length >= bytes.length) return bytes.length;
   const line = length === 0 ? 0 : bytes.lastIndexOf(LINE_FEED, length - 1) + 1;
@@ -142,7 +143,7 @@ function startOfTail(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** Each piece on lines of its own. */
+/** Joins the pieces so that each starts on a new line. */
 function join(texts: readonly string[]): string {
   return texts.reduce((all, text) => {
     if (all === "" || text === "" || all.endsWith("\n")) return all + text;

@@ -1,9 +1,9 @@
 import { toHex } from "@narthex/contracts";
 import { joinLabels } from "../label/join-labels.ts";
 
-/** Content that is recorded by its hash only, in memory for as long as there is room and the kernel runs. */
+/** Content that is recorded by its hash only, kept in memory while there is room and the kernel runs. */
 export interface HeldContent {
-  /** Gives a session the right to name it; more than one item may hold is not kept. */
+  /** Keeps the bytes and lets the session name them; an item above the maximum size is not kept. */
   add(sessionId: string, digest: Uint8Array, bytes: Uint8Array, labels: readonly string[]): void;
   find(digest: Uint8Array): HeldItem | undefined;
   clear(): void;
@@ -11,7 +11,7 @@ export interface HeldContent {
 
 export interface HeldItem {
   readonly bytes: Uint8Array;
-  /** Sessions that may name it, with the labels it has for them. */
+  /** Sessions that may name the content, with its labels for each. */
   readonly holders: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -28,7 +28,7 @@ export function createHeldContent(): HeldContent {
       const known = items.get(key) ?? { bytes, holders: new Map<string, readonly string[]>() };
       if (!items.has(key)) total += bytes.length;
       known.holders.set(sessionId, joinLabels(known.holders.get(sessionId) ?? [], labels));
-      // The newest last.
+      // Keeps the newest item last.
       items.delete(key);
       items.set(key, known);
       for (const [oldest, { bytes: gone }] of items) {

@@ -1,7 +1,7 @@
 import type { Violation } from "@narthex/contracts";
 import { boundViolations, cutText } from "./bound-error.ts";
 
-/** What a caller is told of output that its tool did not declare. */
+/** Error message and violations for output that does not match the tool's declaration. */
 export function explainInvalidOutput(
   toolId: string,
   violations: readonly Violation[],

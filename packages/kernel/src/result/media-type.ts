@@ -1,6 +1,7 @@
 /**
- * The type of a picture, a sound or a document, by its content and not by its name. Undefined for everything else, and
- * for a file that is visibly not whole: providers refuse a conversation with a broken picture in it, every time.
+ * Detects an image, audio or document type from the content, not from the file name. Undefined for any other content,
+ * and for a file that is visibly incomplete: model providers refuse a conversation with a broken image in every later
+ * request.
  */
 export function detectMediaType(beginning: Uint8Array, end: Uint8Array): string | undefined {
   const first = latin1(beginning.subarray(0, FIRST_BYTES));
@@ -8,7 +9,7 @@ export function detectMediaType(beginning: Uint8Array, end: Uint8Array): string 
   return SIGNATURES.find(({ begins, ends }) => begins.test(first) && (ends === undefined || ends.test(last)))?.type;
 }
 
-/** Width and height in pixels; undefined where they cannot be found. */
+/** Width and height in pixels; undefined if they cannot be determined. */
 export function readPixelSize(type: string, bytes: Uint8Array): readonly [number, number] | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
@@ -25,7 +26,7 @@ export function readPixelSize(type: string, bytes: Uint8Array): readonly [number
         return undefined;
     }
   } catch {
-    // A file that ends before it says how large it is.
+    // The file ends before its size fields.
     return undefined;
   }
 }
@@ -50,7 +51,7 @@ const SIGNATURES: readonly Signature[] = [
   { type: "application/pdf", begins: /^%PDF-[12]\.\d/, ends: /%%EOF\s*$/ },
 ];
 
-/** The size stands in the frame header, behind any number of other segments. */
+/** The size is in the frame header, after any number of other segments. */
 function jpegPixels(view: DataView): readonly [number, number] | undefined {
   for (let at = 2; at + 9 < view.byteLength; at += 2 + view.getUint16(at + 2)) {
     const marker = view.getUint16(at);

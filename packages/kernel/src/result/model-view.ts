@@ -8,23 +8,23 @@ export interface ViewedResult {
   readonly type: ResultType;
   readonly digest: Uint8Array;
   readonly size: number;
-  /** All of it, or at least as much as a view may show. */
+  /** The whole result, or at least as much as a view may show. */
   readonly head: Uint8Array;
-  /** Its end, where `head` is only the beginning; may be less than a view can show. */
+  /** The end of the result if `head` is only its beginning; may be shorter than a view can show. */
   readonly tail?: Uint8Array | undefined;
 }
 
 export interface ViewOptions {
   readonly maxBytes: number;
-  /** Lines are numbered, beginning with this; their numbers count as content. */
+  /** If set, lines are numbered starting with this; the numbers count toward `maxBytes`. */
   readonly firstLine?: number | undefined;
-  /** The result in plain text, by its tool. */
+  /** The result as plain text, provided by its tool. */
   readonly parts?: readonly ViewPart[] | undefined;
 }
 
 /**
- * What a model is shown, in at most `maxBytes`: a text's beginning and end, then how to read on. Lines with numbers are
- * shown from the first one on, without a gap.
+ * Creates the text shown to a model, at most `maxBytes`: the beginning and end of a text, then how to read on. Numbered
+ * lines are shown from the first one on, without a gap.
  */
 export function createModelView(result: ViewedResult, { maxBytes, firstLine, parts }: ViewOptions): ModelView {
   const hash = toHex(result.digest);
@@ -40,7 +40,7 @@ export function createModelView(result: ViewedResult, { maxBytes, firstLine, par
   return headAndTail([{ text, tail: endOf(result, maxBytes), size: result.size, hash }], hash, maxBytes);
 }
 
-/** As much of the end as a view could show; empty where the end is not known. */
+/** As much of the end as a view can show; empty if the end is not available. */
 function endOf({ head, tail, size }: ViewedResult, maxBytes: number): string {
   const end = (tail ?? (head.length === size ? head : NO_BYTES)).subarray(-maxBytes);
   return lenientText.decode(end.subarray(firstCharacter(end)));
@@ -61,10 +61,10 @@ function numberedView(result: ViewedResult, hash: string, maxBytes: number, firs
   return { text: withNotes(numbered, [pagingHint(hash, shown.length)], size), cut: true };
 }
 
-/** What the last two lines of a view that was cut may take. */
+/** Space reserved for the last two lines of a view that was cut. */
 const NOTES_BYTES = 256;
 
-/** As many of the bytes as leave room for the numbers of their lines. */
+/** Number of bytes that fit together with the numbers of their lines. */
 function numberedLength(bytes: Uint8Array, firstLine: number, maxBytes: number): number {
   let used = 0;
   let at = 0;

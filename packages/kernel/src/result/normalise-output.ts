@@ -7,12 +7,14 @@ import { describeFault } from "./describe-fault.ts";
 import { redactBytes, redactJsonAndNumbers, redactText } from "./redact.ts";
 
 export interface NormalisedOutput {
-  /** What the tool returned, with secrets hidden. */
+  /** The tool's output after redaction. */
   readonly raw: ToolOutput;
   readonly bytes: Uint8Array;
 }
 
-/** Output against its declared type and schema; redacted, then in the one form that is hashed. */
+/**
+ * Checks output against its declared type and schema, redacts it, and converts it to the canonical form that is hashed.
+ */
 export function normaliseOutput(
   registered: RegisteredTool,
   output: ToolOutput,
@@ -21,7 +23,7 @@ export function normaliseOutput(
   try {
     return normalise(registered, output, redactors);
   } catch (fault) {
-    // What is no JSON, and what a tool's own rule cannot normalise.
+    // The output is not valid JSON, or the tool's own `normaliseCustom` failed.
     const message = describeFault(fault, redactors).slice(0, MAX_FAULT_TEXT);
     return [{ field: "$", rule: "malformed", message }];
   }
@@ -52,7 +54,7 @@ function normalise(
     }
     case "binary": {
       if (!(output instanceof Uint8Array)) return wrongType("bytes", output);
-      // A copy: a tool that keeps the array cannot change what was hashed.
+      // A copy: a tool that keeps the array cannot change bytes that were hashed.
       const raw = copyBytes(redactBytes(output, redactors));
       return { raw, bytes: custom(registered, raw) ?? raw };
     }
@@ -77,7 +79,7 @@ function normaliseJson(
   const value = output as JsonValue;
   if (tool.resultType === "object" && !isJsonObject(value)) return wrongType("an object", output);
   if (tool.resultType === "array" && !Array.isArray(value)) return wrongType("an array", output);
-  // Walks the whole value first: what is no JSON is found before anything looks into it.
+  // Validates the whole value first, before any other code reads it.
   const text = canonicalJson(value);
   const canonical = utf8(text);
   if (!holdsSecret(canonical, redactors))
@@ -99,7 +101,7 @@ function custom({ tool }: RegisteredTool, raw: ToolOutput): Uint8Array | undefin
   if (tool.normalise !== "custom") return undefined;
   const bytes = tool.normaliseCustom?.(raw);
   if (!(bytes instanceof Uint8Array)) throw new TypeError("its own normalising rule gave something that is not bytes");
-  // A copy: a tool that keeps the array cannot change what was hashed.
+  // A copy: a tool that keeps the array cannot change bytes that were hashed.
   return copyBytes(bytes);
 }
 

@@ -5,11 +5,11 @@ export interface PlacedBytes {
   readonly digest: Uint8Array;
   readonly size: number;
   readonly place: ContentPlace;
-  /** Present if they go into the record's row. */
+  /** Set if the bytes go into the record's row. */
   readonly bytes?: Uint8Array;
 }
 
-/** Bytes at hand get their place: small ones in the row, large ones in a file, durable before any record names them. */
+/** Places bytes: small ones in the record's row, large ones in a file that is durable before any record names it. */
 export function placeBytes(
   bytes: Uint8Array,
   digest: Uint8Array,

@@ -2,14 +2,14 @@ import { ContentPlace, toHex } from "@narthex/contracts";
 import type { CollectedContent } from "./content-collector.ts";
 import { headAndTail } from "./head-and-tail.ts";
 
-/** What a failed call may show of its programs' output: enough for the end of a test run, less than a result. */
+/** Maximum size of the program output shown for a failed call: enough for the end of a test run, less than a result. */
 const MAX_PRINTED_BYTES = 8 * 1024;
 
 type PrintedContent = Omit<CollectedContent, "place"> & { readonly place?: ContentPlace };
 
 /**
- * What the programs of a failed call printed, in the order in which their streams ended, like the view of a result.
- * SECURITY: made from what is stored, so that output that is withheld from the record is not shown here either.
+ * Output of a failed call's programs, in the order in which their streams ended, formatted like the view of a result.
+ * SECURITY: created from stored content, so output that is withheld from the record is not shown here either.
  */
 export function printedView(outputs: readonly PrintedContent[], maxBytes: number): string {
   const shown = outputs.filter(({ place, size }) => place !== ContentPlace.NONE && size > 0);

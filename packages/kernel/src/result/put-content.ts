@@ -11,7 +11,7 @@ import { countTreeBytes } from "../session/tree-storage.ts";
 import { HashPreservingCollector } from "./hash-preserving-collector.ts";
 import { ReservedBytes } from "../budget/reserved-bytes.ts";
 
-/** Stores content for a session: counted against its stored bytes as it comes, and logged. */
+/** Stores content for a session: charged to its stored bytes as it arrives, and recorded. */
 export async function putContent(put: ContentPut, live: LiveSession, kernel: KernelParts): Promise<ContentReceipt> {
   checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.get(live.session.workspace)));
   const stored = new ReservedBytes(live.account, "stored_bytes");
@@ -31,7 +31,7 @@ export async function putContent(put: ContentPut, live: LiveSession, kernel: Ker
         "the content does not hash to what was expected; nothing was stored under it",
       );
     }
-    // The session may have ended, or gained labels, while the content came.
+    // The session may have ended, or gained labels, while the content arrived.
     requireUsable(live, kernel.ledger.nowMs());
     checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.get(live.session.workspace)));
     // Content carries its own labels and those of the session that put it.
@@ -44,7 +44,7 @@ export async function putContent(put: ContentPut, live: LiveSession, kernel: Ker
     await collector.abort();
     throw fault;
   } finally {
-    // What came is spent, whatever became of it: a wrong hash is no way to store for nothing.
+    // Received bytes stay charged whatever the outcome, so that a wrong hash is no way to store bytes for free.
     stored.settle(collector.size);
   }
 }

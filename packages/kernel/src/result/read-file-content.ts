@@ -2,10 +2,10 @@ import { KernelError } from "@narthex/contracts";
 import type { ContentStore } from "../ports.ts";
 
 /**
- * Streams a slice of content that lies in a file.
+ * Streams a slice of content that is stored in a file.
  *
- * SECURITY: only the read of a whole file is checked against its hash. A file longer than its record says would be
- * read in part, and unchecked, by everyone who asks for all of the content.
+ * SECURITY: only a read of the whole file is verified against its hash. If a file is longer than its record says, a
+ * read of all recorded content would be partial and unverified, so a different size is refused.
  */
 export async function* readFileContent(
   files: ContentStore,

@@ -15,7 +15,7 @@ export function redactJson(value: JsonValue, redactors: readonly Redactor[]): Js
   return redactors.length === 0 ? value : replaceTexts(value, (text) => redactText(text, redactors));
 }
 
-/** The same with numbers, too: one whose text holds a secret becomes a text. */
+/** Like `redactJson`, but also for numbers: a number whose text contains a secret becomes a text. */
 export function redactJsonAndNumbers(value: JsonValue, redactors: readonly Redactor[]): JsonValue {
   if (typeof value === "number") {
     const text = canonicalJson(value);
@@ -29,7 +29,7 @@ export function redactJsonAndNumbers(value: JsonValue, redactors: readonly Redac
   );
 }
 
-/** The same value with every string and key replaced. */
+/** Copies a value with every string and key replaced. */
 export function replaceTexts(
   value: JsonValue,
   replace: (text: string) => string,
@@ -43,7 +43,10 @@ export function replaceTexts(
   );
 }
 
-/** Replaces secrets in a text. Secrets that overlap are one: `replacementFor` gets the first of them and all of the text. */
+/**
+ * Replaces secrets in a text. Overlapping secrets are replaced as one: `replacementFor` gets the first of them and the
+ * whole hidden text.
+ */
 export function replaceSecrets(
   text: string,
   redactors: readonly Redactor[],
@@ -66,33 +69,33 @@ export function replaceSecrets(
   return replaced + bytes.toString("utf8", from);
 }
 
-/** The very same array if no secret is in it. */
+/** Returns the same array if it contains no secret. */
 export function redactBytes(bytes: Uint8Array, redactors: readonly Redactor[]): Uint8Array {
   if (searchFor(redactors).next(bytes, 0) === undefined) return bytes;
   const stream = createStreamRedactor(redactors);
   return Buffer.concat([stream.push(bytes), stream.end()]);
 }
 
-/** Hides secrets in bytes that come in pieces cut anywhere. */
+/** Hides secrets in bytes that arrive in arbitrary chunks. */
 export interface StreamRedactor {
-  /** What is safe to hand on; the rest is held back. */
+  /** Returns the bytes that are safe to pass on; the rest is held back. */
   push(chunk: Uint8Array): Uint8Array;
   end(): Uint8Array;
 }
 
 /**
- * Every byte of every secret is hidden. Secrets that overlap are hidden as one, under the replacement of the first: to
- * hide one and leave the rest of the other would give most of it away.
+ * Hides every byte of every secret. Overlapping secrets are hidden as one, with the replacement of the first: hiding
+ * only one would reveal most of the other.
  */
 export function createStreamRedactor(redactors: readonly Redactor[]): StreamRedactor {
   const search = searchFor(redactors);
   const { longest } = search;
   if (longest === 0) return { push: (chunk) => chunk, end: () => new Uint8Array(0) };
   let held: Buffer = Buffer.alloc(0);
-  /** How many of the held bytes belong to a secret that is hidden already. */
+  /** Number of held bytes that belong to an already hidden secret. */
   let covered = 0;
 
-  /** Works through all secrets that begin before `limit`. */
+  /** Redacts all secrets that begin before `limit`. */
   function redact(bytes: Buffer, limit: number): Uint8Array {
     const parts: Uint8Array[] = [];
     for (let hit = search.next(bytes, 0); hit !== undefined && hit.at < limit; hit = search.next(bytes, hit.at + 1)) {
@@ -108,7 +111,7 @@ export function createStreamRedactor(redactors: readonly Redactor[]): StreamReda
   return {
     push(chunk) {
       const bytes = Buffer.concat([held, chunk]);
-      // SECURITY: a secret may be cut by a chunk's end, so as much as the longest one's length less one is held back.
+      // SECURITY: a chunk may end inside a secret, so the length of the longest secret minus one byte is held back.
       return redact(bytes, Math.max(0, bytes.length - longest + 1));
     },
     end: () => redact(held, held.length),

@@ -1,11 +1,11 @@
-/** How much of the end of long content is kept for views. */
+/** Number of bytes kept from the end of long content, for views. */
 export const TAIL_BYTES = 16 * 1024;
 
-/** The last bytes of content that passes. */
+/** Keeps the last bytes of streamed content. */
 export class TailBytes {
   #bytes: Uint8Array = new Uint8Array(0);
 
-  /** Keeps nothing of the chunk but a copy. */
+  /** Copies the chunk, so the caller may reuse its buffer. */
   write(chunk: Uint8Array): void {
     const before = this.#bytes.subarray(Math.max(0, this.#bytes.length + chunk.length - TAIL_BYTES));
     const last = chunk.subarray(-TAIL_BYTES);

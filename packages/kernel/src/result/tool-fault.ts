@@ -5,7 +5,7 @@ import { boundViolations, cutText } from "./bound-error.ts";
 import { describeFault } from "./describe-fault.ts";
 import { redactText } from "./redact.ts";
 
-/** What a caller is told of what a tool threw. */
+/** The error that a caller gets when a tool throws. */
 export interface ToolFault {
   readonly code: ErrorCode;
   readonly message: string;
@@ -13,7 +13,7 @@ export interface ToolFault {
   readonly retryAfterMs: number | undefined;
 }
 
-/** SECURITY: what only the kernel can know of a call. A tool that said it would have its callers wait, or call again. */
+/** SECURITY: codes that only the kernel may use. A tool that claimed them could make its callers wait or call again. */
 const ONLY_OF_THE_KERNEL: ReadonlySet<string> = new Set([
   "DUPLICATE_REQUEST_ID",
   "DEDUPE_CONFLICT",
@@ -23,7 +23,10 @@ const ONLY_OF_THE_KERNEL: ReadonlySet<string> = new Set([
 ]);
 const MAX_TOLD = 500;
 
-/** A tool's own coded error stands; anything else says only that it failed. Its secrets are hidden in either. */
+/**
+ * Keeps a tool's own error code; any other thrown value becomes EXECUTION_FAILED. The tool's secrets are hidden in
+ * both.
+ */
 export function explainToolFault(
   { id, tool }: Pick<RegisteredTool, "id" | "tool">,
   fault: unknown,
@@ -31,7 +34,7 @@ export function explainToolFault(
 ): ToolFault {
   if (!isKernelError(fault) || !isErrorCode(fault.code) || isOnlyOfKernel(fault.code, tool)) {
     const message = `\`${id}\` failed: ${describeFault(fault, redactors).slice(0, MAX_TOLD)}`;
-    // Texts of tools are cut anywhere; halves of characters have no encoding.
+    // Tool messages may be cut between surrogates, and a lone surrogate has no encoding.
     return { code: "EXECUTION_FAILED", message: message.toWellFormed(), violations: [], retryAfterMs: undefined };
   }
   return {
@@ -42,7 +45,7 @@ export function explainToolFault(
   };
 }
 
-/** SECURITY: PROTECTION_FAILED shuts programs out of a workspace, so an embedder's own code cannot claim it. */
+/** SECURITY: PROTECTION_FAILED stops programs from running in a workspace, so code of an embedder cannot claim it. */
 function isOnlyOfKernel(code: ErrorCode, { source }: RegisteredTool["tool"]): boolean {
   return ONLY_OF_THE_KERNEL.has(code) || (code === "PROTECTION_FAILED" && source === "embedder");
 }
@@ -56,7 +59,7 @@ function redactViolations(violations: readonly Violation[], redactors: readonly 
   return boundViolations(hidden);
 }
 
-/** A tool may throw anything that looks like a coded error. */
+/** A tool may throw any value that looks like a coded error. */
 function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -2,22 +2,22 @@ import { createBlake3, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
 import { MAX_HELD_ITEM_BYTES } from "./held-content.ts";
 import { TailBytes } from "./tail-bytes.ts";
 
-/** Content as a caller is given it. */
+/** Content as it is returned to a caller. */
 export interface ReturnedContent {
   readonly digest: Uint8Array;
   readonly size: number;
-  /** All of it, if it is at most 1 MB; else its beginning, enough for any view. */
+  /** The whole content if it has at most 1 MB; otherwise its beginning, enough for any view. */
   readonly head: Uint8Array;
-  /** Its last bytes, where `head` is not all of it. */
+  /** The last bytes, if `head` is not the whole content. */
   readonly tail?: Uint8Array | undefined;
 }
 
-/** The same where nothing like it is stored; `bytes` is undefined if it is too much to be held in memory. */
+/** Content that is not stored; `bytes` is undefined if it is too large to keep in memory. */
 export interface UnstoredContent extends ReturnedContent {
   readonly bytes: Uint8Array | undefined;
 }
 
-/** Gathers content that is not stored: its hash, and its bytes as far as memory goes. */
+/** Collects content that is not stored: its hash, and its bytes up to a limit. */
 export class UnstoredCollector {
   readonly #hasher = createBlake3();
   #parts: Uint8Array[] = [];
@@ -29,7 +29,7 @@ export class UnstoredCollector {
     return this.#size;
   }
 
-  /** Keeps nothing of the chunk but a copy. */
+  /** Copies the chunk, so the caller may reuse its buffer. */
   write(chunk: Uint8Array): void {
     this.#hasher.update(chunk);
     this.#size += chunk.length;

@@ -1,16 +1,18 @@
-/** A piece of a result's plain text: a short text of the tool's own, or an output that may be long. */
+/** A part of a result's plain text: a short text of the tool, or an output that may be long. */
 export type ViewPart = string | LongText;
 
-/** An output of which a view may show only the beginning and the end. */
+/** An output that a view may shorten to its beginning and its end. */
 export interface LongText {
-  /** All of it, or its beginning. */
+  /** The whole output, or its beginning. */
   readonly text: string;
-  /** Its end, where `text` is only the beginning. */
+  /** The end of the output, if `text` is only its beginning. */
   readonly tail?: string | undefined;
-  /** Bytes of the whole output. */
+  /** Size of the whole output in bytes. */
   readonly size: number;
-  /** Lower-case hex; the whole output is content under this hash. Undefined where it is only part of the result. */
+  /**
+   * Lower-case hex; the whole output is stored as content under this hash. Undefined if it is only part of the result.
+   */
   readonly hash?: string | undefined;
-  /** Names it where a result has several. */
+  /** Name of the output, if a result has several. */
   readonly name?: string | undefined;
 }

@@ -10,11 +10,11 @@ const BRANCH_LISTS = ["allOf", "anyOf", "oneOf"];
 const BRANCHES = ["not", "if", "then", "else"];
 
 /**
- * Refuses schemas whose subschemas multiply at one place of a value, and references that come back to where they
- * started without descending into the value.
+ * Rejects schemas that apply too many subschemas to one place of a value, and references that lead back to themselves
+ * without descending into the value.
  *
- * SECURITY: sixty small subschemas that name each other twice apply 2^30 times to one value. What multiplies along
- * the value's depth instead (recursion) depends on the value and is bounded by the steps of a check.
+ * SECURITY: sixty small subschemas that each refer twice to the next apply 2^30 times to one value. Recursion along the
+ * value's depth depends on the value instead, and is bounded by the step limit of a check.
  */
 export function boundExpansion(document: SchemaDocument, references: References, problems: Problems): void {
   const measure = new Measure(document, references, problems);

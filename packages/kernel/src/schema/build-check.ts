@@ -24,11 +24,14 @@ import type { References } from "./resolve-references.ts";
 import type { SchemaDocument, Subschema } from "./schema-document.ts";
 
 export interface CheckBuilder {
-  /** The check of one subschema; the same one each time. */
+  /** Returns the check of one subschema, always the same function. */
   build(subschema: Subschema): Check;
 }
 
-/** Turns subschemas into functions. Patterns that are refused go to `problems`. No code is generated from text. */
+/**
+ * Creates a builder that compiles subschemas to functions. Adds rejected patterns to `problems`. Never generates code
+ * from text.
+ */
 export function createCheckBuilder(
   document: SchemaDocument,
   references: References,
@@ -67,7 +70,7 @@ class Builder implements CheckBuilder {
   build(subschema: Subschema): Check {
     const known = this.#built.get(subschema);
     if (known !== undefined) return known;
-    // Whoever comes back here while it is being built gets the way to it: references may be recursive.
+    // References can be recursive, so a build that is still running returns a function that delegates to the result.
     const later: { check?: Check } = {};
     this.#built.set(subschema, (value, place, seen) => later.check?.(value, place, seen) ?? false);
     later.check = this.#compile(subschema);
@@ -93,7 +96,7 @@ class Builder implements CheckBuilder {
     const typed = checkType(type);
     return (value, place, seen) => {
       meter.spend(1);
-      // A value of another type breaks this one rule; what else it breaks follows from that.
+      // A value of the wrong type breaks only this rule; other violations would merely follow from it.
       return typed(value, place, seen) && unevaluated(value, place, seen);
     };
   }
@@ -276,7 +279,7 @@ function entries(value: JsonValue | undefined): [string, JsonValue][] {
   return isJsonObject(value) ? Object.entries(value) : [];
 }
 
-/** The type a branch names if it constrains nothing else. */
+/** The type that a branch names, if it has no other constraint. */
 function onlyType(branch: JsonValue): string | undefined {
   if (!isJsonObject(branch) || typeof branch["type"] !== "string") return undefined;
   const annotations = ["type", "title", "description"];

@@ -5,7 +5,7 @@ import { keywordOf } from "./keyword-of.ts";
 import type { References } from "./resolve-references.ts";
 import type { SchemaDocument, Subschema } from "./schema-document.ts";
 
-/** Gives a value its absent defaults. The same value, untouched, if there is nothing to add. */
+/** Adds absent defaults to a value. Returns the same value, unmodified, if there is nothing to add. */
 export type Fill = (value: JsonValue) => JsonValue;
 
 export interface DefaultsBuilder {
@@ -18,7 +18,7 @@ export function createDefaultsBuilder(document: SchemaDocument, references: Refe
   return any ? new Builder(document, references, meter) : { build: () => undefined };
 }
 
-/** The default of a property, its own or that of what it refers to. */
+/** The default of a property: its own, or that of the schema it refers to. */
 export function defaultOf(subschema: Subschema, references: References): JsonValue | undefined {
   const own = keywordOf(subschema, "default");
   if (own !== undefined) return own;
@@ -136,14 +136,14 @@ function addDefaults(value: JsonObject, defaults: readonly [string, JsonValue][]
   let filled: JsonObject | undefined;
   for (const [name, fallback] of defaults) {
     if (Object.hasOwn(value, name)) continue;
-    // Spreading and assigning an own name never reaches a setter; a default for `__proto__` is refused beforehand.
+    // Spreading and assigning an own name never calls a setter; a default for `__proto__` has been rejected before.
     filled ??= { ...value };
     filled[name] = thaw(fallback);
   }
   return filled ?? value;
 }
 
-/** `filled` is either the caller's `original` or a copy of it that may be changed. */
+/** `filled` is either the caller's `original` or a copy of it that may be modified. */
 function fillProperty(filled: JsonObject, original: JsonObject, name: string, fill: Fill): JsonObject {
   if (!Object.hasOwn(filled, name)) return filled;
   const before = filled[name];
@@ -154,7 +154,7 @@ function fillProperty(filled: JsonObject, original: JsonObject, name: string, fi
   return copy;
 }
 
-/** The schema's own copy is frozen; a tool gets one that it may change. */
+/** Clones a default: the schema's own copy is frozen, and a tool may modify its input. */
 function thaw(value: JsonValue): JsonValue {
   return typeof value === "object" && value !== null ? structuredClone(value) : value;
 }

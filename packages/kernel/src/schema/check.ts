@@ -5,12 +5,12 @@ import { SCHEMA_LIMITS } from "./schema-limits.ts";
 /**
  * Whether a value satisfies one schema or keyword.
  *
- * One function serves both uses: without a place it answers at the first broken rule and makes no objects; with one it
- * reports every broken rule there. So the two can never disagree.
+ * One function serves both uses, so that they cannot disagree: without a place it stops at the first broken rule and
+ * allocates nothing; with a place it reports every broken rule.
  */
 export type Check = (value: JsonValue | undefined, place: Place | undefined, seen: Evaluated | undefined) => boolean;
 
-/** The parts of one value that some keyword has looked at: what `unevaluated...` leaves alone. */
+/** The parts of one value that keywords have evaluated. `unevaluated...` skips them. */
 export class Evaluated {
   readonly keys = new Set<string>();
   readonly indexes = new Set<number>();
@@ -21,10 +21,10 @@ export class Evaluated {
   }
 }
 
-/** Ends a check that would cost too much. */
+/** Thrown to abort a check that would cost too much. */
 export class TooComplex extends Error {}
 
-/** Counts the steps of one check. One check runs at a time, so a schema has one meter. */
+/** Counts the steps of one check. Checks never overlap, so each schema has a single meter. */
 export class Meter {
   #left = 0;
   #depth = 0;
@@ -52,7 +52,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Runs every check; without a place, only up to the first that fails. */
+/** Runs all checks; without a place, stops at the first that fails. */
 export function allOf(checks: readonly Check[]): Check {
   const [first, second] = checks;
   if (first === undefined) return () => true;

@@ -34,7 +34,7 @@ export function compileSchema(schema: JsonObject | boolean, options: CompileOpti
   try {
     return compile(schema, problems);
   } catch (error) {
-    // A chain of thousands of references ends the stack before any other limit.
+    // A chain of thousands of references overflows the stack before it reaches any other limit.
     if (!(error instanceof RangeError)) throw error;
     problems.add("", "too_complex", "references lead too deep");
     return problems.throwAll();
@@ -113,14 +113,14 @@ class Compiled implements CompiledSchema {
   }
 }
 
-/** A value built in this process may be nested deeper than any that was parsed, and then the stack ends first. */
+/** A value built in this process may be nested deeper than any parsed one, so a check can overflow the stack. */
 function isTooComplex(error: unknown): boolean {
   return error instanceof TooComplex || error instanceof RangeError;
 }
 
 /**
- * SECURITY: a default goes into a call without anybody having written it, so it must be valid where it stands, and it
- * may not be given under a name that an assignment somewhere down the line takes for the object's prototype.
+ * SECURITY: a default enters a call without a caller having written it, so it must be valid where it stands. Its name
+ * must not be one that a later assignment would interpret as the object's prototype.
  */
 function refuseBadDefaults(
   document: SchemaDocument,

@@ -1,23 +1,23 @@
 import type { JsonValue, Violation } from "@narthex/contracts";
 
-/** A schema made ready: nothing of it is parsed, resolved or compiled again. */
+/** A compiled schema: checking a value parses, resolves and compiles nothing. */
 export interface CompiledSchema {
   /**
-   * Every rule the value breaks, at most 256; the same empty list each time if there is none.
-   * Never throws, whatever the value.
+   * Returns the rules that the value breaks, at most 256; always the same empty list if none exist. Never throws,
+   * whatever the value.
    */
   check(value: JsonValue): readonly Violation[];
   /**
-   * The value with the defaults of absent properties filled in, or the very same value if none is absent. Comes
+   * Returns the value with the defaults of absent properties added, or the same value if none is absent. Must run
    * before `check`: a required property with a default is satisfied by it. Defaults inside `anyOf`, `oneOf`, `not`,
-   * `if` and `dependentSchemas` are descriptions only, since which branch holds is not known yet.
+   * `if` and `dependentSchemas` are only documentation, since the branch that applies is not known yet.
    */
   applyDefaults(value: JsonValue): JsonValue;
-  /** Values of `format` that nothing checks: they describe, they do not constrain. Sorted. */
+  /** Values of `format` that are not checked, sorted. They describe a value and do not constrain it. */
   readonly describedFormats: readonly string[];
 }
 
 export interface CompileOptions {
-  /** What the schema is called in problems: `inputSchema`, `outputSchema`. */
+  /** Name of the schema in problems: `inputSchema`, `outputSchema`. */
   readonly name?: string;
 }

@@ -3,10 +3,10 @@ import type { Problems } from "./problems.ts";
 import { SCHEMA_LIMITS } from "./schema-limits.ts";
 
 /**
- * A frozen copy of a schema as plain JSON, or undefined if it is not JSON or too large.
+ * Returns a frozen copy of a schema as plain JSON, or undefined if it is not JSON or too large.
  *
- * SECURITY: what is checked, hashed and compiled is this copy, so a caller who keeps the original, a getter or a proxy
- * cannot change a tool after it was accepted.
+ * SECURITY: this copy is what gets checked, hashed and compiled, so a caller who keeps the original, a getter or a
+ * proxy cannot change a tool after it was accepted.
  */
 export function copySchema(source: unknown, problems: Problems): JsonObject | boolean | undefined {
   const found = problems.count;
@@ -42,7 +42,7 @@ class Copier {
   }
 
   #object(source: object, location: string, depth: number): JsonValue {
-    // typebox keeps functions that only its own engine calls in these; dropping them would accept what they refuse.
+    // typebox stores functions here that only its own engine calls; ignoring them would accept values they reject.
     if (Object.hasOwn(source, "~refine") || Object.hasOwn(source, "~codec")) {
       return this.#refuse(location, "format", "refinements and codecs are code: say it in JSON Schema");
     }
@@ -54,7 +54,7 @@ class Copier {
     for (const [key, value] of Object.entries(source)) {
       if (value === undefined) continue;
       const place = `${location}/${escapePointer(this.#text(key, location))}`;
-      // A plain assignment to `__proto__` would change the copy's prototype instead of giving it a property.
+      // A plain assignment to `__proto__` would change the copy's prototype instead of adding a property.
       Object.defineProperty(copy, key, { value: this.copy(value, place, depth + 1), enumerable: true });
     }
     return Object.freeze(copy);

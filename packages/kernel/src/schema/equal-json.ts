@@ -14,7 +14,7 @@ export function equalJson(a: JsonValue | undefined, b: JsonValue | undefined): b
   );
 }
 
-/** A text that is the same for equal values and different for others. */
+/** A string that is the same for equal values and different for others. */
 export function keyOf(value: JsonValue | undefined, meter: Meter): string {
   meter.spend(1);
   if (typeof value === "string") {

@@ -1,6 +1,6 @@
 import { MAX_ARG_LEN } from "@narthex/contracts";
 
-/** Whether a text has a format. Each takes time linear in the text. */
+/** Whether a text has a format. Runs in time linear in the length of the text. */
 export type FormatTest = (text: string) => boolean;
 
 const MAX_HOST = 253;
@@ -18,7 +18,7 @@ const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * The formats that are checked. A schema may name others: they describe a value and do not constrain it, and
- * `CompiledSchema.describedFormats` says which those are.
+ * `CompiledSchema.describedFormats` lists them.
  */
 export const FORMATS: ReadonlyMap<string, FormatTest> = new Map<string, FormatTest>([
   ["date-time", isDateTime],
@@ -33,16 +33,16 @@ export const FORMATS: ReadonlyMap<string, FormatTest> = new Map<string, FormatTe
   ["uri-reference", isUriReference],
   ["uuid", (text) => UUID.test(text)],
   ["json-pointer", (text) => POINTER.test(text)],
-  // SPEC: the wire's rule for env and metadata entries. Narthex's own; to other readers it describes.
+  // SPEC: the wire's rule for env and metadata entries. A format of Narthex itself; other validators ignore it.
   ["key-value", isKeyValue],
 ]);
 
-/** What to say of a format whose name does not say it. */
+/** Explanations for messages, for formats whose name is not self-explanatory. */
 export const FORMAT_HINTS: ReadonlyMap<string, string> = new Map([
   ["key-value", `: exactly one \`=\`, at most ${MAX_ARG_LEN} bytes`],
 ]);
 
-/** Steps that testing a text of this many characters is charged with. */
+/** The number of steps charged for testing a text of this length. */
 export function formatCost(name: string, length: number): number {
   return name === "key-value" ? length >> 6 : length;
 }
@@ -68,7 +68,7 @@ function isTime(text: string): boolean {
   const offsetMinute = Number(parts[7] ?? 0);
   if (hour > 23 || minute > 59 || offsetHour > 23 || offsetMinute > 59) return false;
   if (second < 60) return true;
-  // A leap second is the last of a day in UTC.
+  // A leap second occurs only as the last second of a day in UTC.
   const offset = (offsetHour * 60 + offsetMinute) * (parts[5] === "-" ? -1 : 1);
   return second === 60 && (hour * 60 + minute - offset + 2 * 1440) % 1440 === 1439;
 }
@@ -90,7 +90,7 @@ function isHostname(text: string): boolean {
   return text.split(".").every((label) => LABEL.test(label) && !isUnusualLabel(label));
 }
 
-/** A hyphen in the third and fourth place is for encoded names, whose encoding would have to be checked. */
+/** Hyphens in the third and fourth position mark encoded names, whose encoding would have to be checked. */
 function isUnusualLabel(label: string): boolean {
   return label.slice(2, 4) === "--" && !/^xn--[a-zA-Z0-9-]*[a-zA-Z0-9]$/i.test(label);
 }
@@ -142,7 +142,7 @@ function isKeyValue(text: string): boolean {
   return at >= 0 && text.indexOf("=", at + 1) < 0 && byteLength(text) <= MAX_ARG_LEN;
 }
 
-/** A character takes one to three bytes a code unit, so most texts need no counting. */
+/** A code unit takes one to three bytes, so most texts need no exact count. */
 function byteLength(text: string): number {
   if (text.length * 3 <= MAX_ARG_LEN || text.length > MAX_ARG_LEN) return text.length;
   return Buffer.byteLength(text);

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from "@narthex/contracts";
 
-/** What the value of a keyword must look like, and where the subschemas in it are. */
+/** The shape that a keyword's value must have, which tells where its subschemas are. */
 export type KeywordShape =
   | "schema"
   | "schemas"
@@ -22,10 +22,10 @@ export const JSON_TYPES = ["null", "boolean", "integer", "number", "string", "ar
 export type JsonType = (typeof JSON_TYPES)[number];
 
 /**
- * Every keyword this engine gives a meaning to. Others are annotations, as the standard says.
+ * All keywords that this engine implements. Others are annotations, as the standard says.
  *
- * INVARIANT: a keyword listed here is either enforced or refused; one with a value of the wrong shape is refused, since
- * ignoring it would accept what its author meant to forbid.
+ * INVARIANT: a keyword listed here is either enforced or rejected. A value of the wrong shape is rejected, since
+ * ignoring it would accept values that its author meant to forbid.
  */
 export const KEYWORDS: ReadonlyMap<string, KeywordShape> = new Map<string, KeywordShape>([
   ["$schema", "text"],
@@ -81,7 +81,7 @@ export const KEYWORDS: ReadonlyMap<string, KeywordShape> = new Map<string, Keywo
   ["title", "text"],
 ]);
 
-/** Why a keyword's value has the wrong shape, or undefined if it has the right one. */
+/** Why a keyword's value has the wrong shape; undefined if the shape is right. */
 export function findShapeProblem(shape: KeywordShape, value: JsonValue): string | undefined {
   switch (shape) {
     case "schema":

@@ -1,4 +1,4 @@
-/** Whether a number is a whole multiple of another, as the decimal numbers they were written as: 0.3 is of 0.1. */
+/** Whether a number is a whole multiple of another, by their decimal notation: 0.3 is a multiple of 0.1. */
 export function isMultipleOf(value: number, divisor: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
   const [valueDigits, valueExponent] = decimalOf(value);
@@ -9,7 +9,7 @@ export function isMultipleOf(value: number, divisor: number): boolean {
     : valueDigits % (divisorDigits * 10n ** BigInt(-shift)) === 0n;
 }
 
-/** The shortest digits that name this double, and the power of ten they stand for. */
+/** The shortest digits that identify this double, and their power of ten. */
 function decimalOf(value: number): [bigint, number] {
   const [digits = "0", exponent = "0"] = value.toExponential().split("e");
   const [whole = "0", fraction = ""] = digits.split(".");

@@ -2,19 +2,20 @@ import { RE2JS } from "re2js";
 import { SCHEMA_LIMITS } from "./schema-limits.ts";
 import { type TranslatedPattern, translatePattern, UnsupportedPattern } from "./translate-pattern.ts";
 
-/** A pattern that is matched in time linear in the text. */
+/** A pattern that matches in time linear in the length of the text. */
 export interface Pattern {
   readonly source: string;
-  /** Steps that matching a text of this many characters is charged with. */
+  /** The number of steps charged for matching a text of this length. */
   cost(length: number): number;
   test(text: string): boolean;
 }
 
 /**
- * Compiles a pattern, or says why it is refused.
+ * Compiles a pattern, or returns why it is rejected.
  *
- * SECURITY: `^(a+)+$` takes a backtracking engine seconds for thirty characters. Patterns go to RE2, which needs time
- * linear in the text; only patterns whose form rules out repeated backtracking go to the faster built-in engine.
+ * SECURITY: `^(a+)+$` takes a backtracking engine seconds for thirty characters. Patterns are compiled with RE2, which
+ * runs in time linear in the text; only patterns whose form rules out repeated backtracking use the faster built-in
+ * engine.
  */
 export function compilePattern(source: string): Pattern | { readonly problem: string } {
   if (source.length > SCHEMA_LIMITS.patternLength) {
@@ -33,7 +34,7 @@ export function compilePattern(source: string): Pattern | { readonly problem: st
   }
 }
 
-/** Measured: a step of either engine then stays under about forty nanoseconds for the worst pattern found. */
+/** Measured: one step of either engine takes less than about forty nanoseconds for the worst pattern found. */
 function costOf(pattern: TranslatedPattern): (length: number) => number {
   const perCharacter = 1 + (pattern.simple ? pattern.states / 4 : pattern.states * 2);
   return (length) => Math.ceil(length * perCharacter);

@@ -4,7 +4,7 @@ import { printable } from "./printable.ts";
 const MAX_PROBLEMS = 100;
 const MAX_LOCATION = 200;
 
-/** What is wrong with one declared schema, gathered so that an author sees all of it at once. */
+/** Collects the problems of one declared schema, so that its author sees all of them at once. */
 export class Problems {
   readonly #name: string;
   readonly #found: Violation[] = [];
@@ -23,7 +23,7 @@ export class Problems {
     this.#found.push({ field: `${this.#name}#${printable(location, MAX_LOCATION)}`, rule, message });
   }
 
-  /** Throws INVALID_DECLARATION if there is any. */
+  /** Throws INVALID_DECLARATION if there is any problem. */
   throwIfAny(): void {
     if (this.#found.length > 0) this.throwAll();
   }

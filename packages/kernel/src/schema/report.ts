@@ -3,22 +3,24 @@ import type { Meter } from "./check.ts";
 import { printable } from "./printable.ts";
 import { SCHEMA_LIMITS } from "./schema-limits.ts";
 
-/** Where in a value a check is, and what collects what it finds. Made only while violations are collected. */
+/**
+ * The position of a check in a value, and the report for its violations. Created only when violations are collected.
+ */
 export interface Place {
   readonly report: Report;
   readonly parent: Place | undefined;
-  /** The key or index under which the parent holds this place; undefined for the root. */
+  /** The key or index of this place in its parent; undefined for the root. */
   readonly key: string | number | undefined;
 }
 
-/** Steps that writing down a violation, or trying a branch that may hold some, is worth. */
+/** The number of steps charged for recording a violation, or for trying a branch that may produce some. */
 const VIOLATION_COST = 50;
 
 /**
  * Collects broken rules, up to a limit.
  *
- * SECURITY: explaining costs far more than checking, and how much of it there is to do is the value's choice, so it
- * is paid for from the same meter.
+ * SECURITY: explaining costs far more than checking, and the value determines how much there is to explain, so both are
+ * charged to the same meter.
  */
 export class Report {
   readonly violations: Violation[] = [];
@@ -37,7 +39,7 @@ export class Report {
     if (!this.full) this.violations.push(violation);
   }
 
-  /** For a part of the same check whose violations may not count. */
+  /** Creates a report for a part of the same check whose violations may be discarded. */
   branch(): Report {
     this.#meter.spend(VIOLATION_COST);
     return new Report(this.#meter);
@@ -48,17 +50,17 @@ export function rootPlace(report: Report): Place {
   return { report, parent: undefined, key: undefined };
 }
 
-/** The place of a child; undefined stays undefined, so that a plain check makes no objects. */
+/** The place of a child. Undefined stays undefined, so that a check without a report allocates nothing. */
 export function childPlace(place: Place | undefined, key: string | number): Place | undefined {
   return place === undefined ? undefined : { report: place.report, parent: place, key };
 }
 
-/** The same place, reported elsewhere. */
+/** The same place, with another report. */
 export function placeIn(place: Place, report: Report): Place {
   return { report, parent: place.parent, key: place.key };
 }
 
-/** Reports a broken rule. Always false, so that a check can end with it. */
+/** Reports a broken rule. Returns false, so that a check can end with it. */
 export function fail(place: Place | undefined, rule: string, message: string): false {
   if (place !== undefined && !place.report.full) place.report.add({ field: fieldOf(place), rule, message });
   return false;
@@ -66,14 +68,14 @@ export function fail(place: Place | undefined, rule: string, message: string): f
 
 const PLAIN_KEY = /^[A-Za-z_$][\w$-]{0,79}$/;
 
-/** `a.b[2]`; `$` for the whole value, `$[2]` for an item of it. */
+/** Formats a place as `a.b[2]`; `$` is the whole value, `$[2]` an item of it. */
 export function fieldOf(place: Place): string {
   const keys: (string | number)[] = [];
   for (let at: Place | undefined = place; at?.key !== undefined; at = at.parent) keys.push(at.key);
   return fieldAt(keys.reverse());
 }
 
-/** The same of a path of keys and indexes, from the root down. */
+/** Formats a path of keys and indexes, from the root down, in the same way. */
 export function fieldAt(keys: readonly (string | number)[]): string {
   const [first] = keys;
   if (first === undefined) return "$";
@@ -86,7 +88,7 @@ export function fieldAt(keys: readonly (string | number)[]): string {
   return field;
 }
 
-/** A value's type as messages name it. */
+/** The name of a value's type in messages. */
 export function typeNameOf(value: JsonValue | undefined): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";

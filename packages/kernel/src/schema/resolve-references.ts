@@ -3,7 +3,7 @@ import { printable } from "./printable.ts";
 import type { Problems } from "./problems.ts";
 import type { SchemaDocument, Subschema } from "./schema-document.ts";
 
-/** Which subschema each `$ref` stands for, by the location of the subschema that has it. */
+/** The target of each `$ref`, by the location of the subschema that contains the reference. */
 export type References = ReadonlyMap<string, Subschema>;
 
 const ANCHOR = /^[A-Za-z_][-A-Za-z0-9._]*$/;

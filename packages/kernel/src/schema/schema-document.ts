@@ -5,16 +5,16 @@ import { printable } from "./printable.ts";
 import type { Problems } from "./problems.ts";
 import { SCHEMA_LIMITS } from "./schema-limits.ts";
 
-/** One schema inside a document, by its place. */
+/** One schema inside a document, by its location. */
 export interface Subschema {
-  /** A JSON pointer: the empty text is the root. */
+  /** A JSON pointer; the empty string is the root. */
   readonly location: string;
   readonly keywords: JsonObject | boolean;
-  /** The nearest schema with an `$id`, or the root. */
+  /** Base URI: that of the nearest schema with an `$id`, or the root's. */
   readonly base: string;
 }
 
-/** A schema and everything in it, each keyword of the right shape. */
+/** A schema and all its subschemas. The value of every keyword has the right shape. */
 export interface SchemaDocument {
   readonly root: Subschema;
   /** By location; the root first. */
@@ -25,7 +25,7 @@ const DIALECTS: ReadonlySet<string> = new Set([
   "https://json-schema.org/draft/2020-12/schema",
   "https://json-schema.org/draft/2020-12/schema#",
 ]);
-/** Most servers still name this one. It is taken as far as it agrees with 2020-12. */
+/** Most servers still name this dialect. It is supported as far as it agrees with 2020-12. */
 const DRAFT_07: ReadonlySet<string> = new Set([
   "http://json-schema.org/draft-07/schema#",
   "http://json-schema.org/draft-07/schema",
@@ -42,14 +42,16 @@ const AFTER_DRAFT_07 = [
   "maxContains",
   "$anchor",
 ];
-/** May stand beside a `$ref` in draft 07, where everything beside it is ignored. */
+/** Keywords allowed beside a `$ref` in draft 07, where everything beside it is ignored. */
 const ANNOTATIONS: ReadonlySet<string> = new Set(["$ref", "title", "description", "default", "examples", "$comment"]);
-/** Where every document's references start from; never fetched. */
+/** Base URI for resolving the references of every document; never fetched. */
 const ROOT_BASE = "schema:/";
-/** Bidi controls, tag characters, zero-width spaces and control characters: text a model reads and a person does not. */
+/**
+ * Bidi controls, tag characters, zero-width spaces and control characters: text that models read and people do not see.
+ */
 const HIDDEN_TEXT = /(?![\t\n\r])[\p{Cc}\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
 
-/** Walks a copied schema once. What is wrong with it goes to `problems`. */
+/** Walks a copied schema once and adds all problems found to `problems`. */
 export function parseSchemaDocument(schema: JsonObject | boolean, problems: Problems): SchemaDocument {
   const walker = new Walker(problems, isJsonObject(schema) && isDraft07(schema["$schema"]));
   const root = walker.visit(schema, "", ROOT_BASE, 0);
@@ -60,7 +62,7 @@ function isDraft07(dialect: JsonValue | undefined): boolean {
   return typeof dialect === "string" && DRAFT_07.has(dialect);
 }
 
-/** Whether a text carries characters that people are not shown. */
+/** Whether a text contains characters that people cannot see. */
 export function hasHiddenText(text: string): boolean {
   return HIDDEN_TEXT.test(text);
 }

@@ -1,11 +1,11 @@
-/** A pattern in the syntax of re2js, and what is known of its cost. */
+/** A pattern in re2js syntax, with estimates of its cost. */
 export interface TranslatedPattern {
   readonly source: string;
-  /** How many states it has with repetitions written out, about. */
+  /** Approximate number of states, with repetitions expanded. */
   readonly states: number;
   /**
-   * Starts at the beginning of the text, is short, has no group or alternative and repeats at most one thing a variable
-   * number of times: a backtracking engine needs time linear in the text for it too.
+   * Whether a backtracking engine matches it in linear time too: it starts at the beginning of the text, is short, has
+   * no group or alternative and repeats at most one thing a variable number of times.
    */
   readonly simple: boolean;
 }
@@ -13,7 +13,7 @@ export interface TranslatedPattern {
 export class UnsupportedPattern extends Error {}
 
 const SIMPLE_STATES = 128;
-/** The characters of ECMAScript's `\s`, as members of a class. RE2's own `\s` knows only ASCII. */
+/** The characters of ECMAScript's `\s`, as members of a class. RE2's own `\s` only covers ASCII. */
 const SPACES =
   "\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
 const NOT_SPACES =
@@ -40,18 +40,18 @@ const CATEGORIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Rewrites an ECMAScript pattern (Unicode mode, as JSON Schema means it) so that RE2 reads it the same way.
- * Throws UnsupportedPattern for what cannot be matched in linear time: look-around, back references, modifiers.
+ * Rewrites an ECMAScript pattern (in Unicode mode, as JSON Schema requires) so that it means the same in RE2. Throws
+ * UnsupportedPattern for constructs that cannot be matched in linear time: look-around, back references, modifiers.
  */
 export function translatePattern(pattern: string): TranslatedPattern {
-  // Only its parser is used: what it accepts has a known, small grammar below.
+  // Only checks the syntax: every accepted pattern follows the small grammar parsed below.
   new RegExp(pattern, "u");
   return new Translator(pattern).run();
 }
 
 interface Group {
   states: number;
-  /** States of the last atom, for a quantifier to multiply. */
+  /** States of the last atom, which a quantifier multiplies. */
   atom: number;
 }
 

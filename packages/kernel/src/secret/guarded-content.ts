@@ -4,10 +4,10 @@ import type { KnownSecrets } from "./known-secrets.ts";
 import { createSecretDetector } from "./secret-detector.ts";
 
 /**
- * Content files that take no secret.
+ * Wraps a content store so that it accepts no secret.
  *
- * SECURITY: the last line. Callers take secrets out of content, or store its hash only; content that still holds one is
- * refused.
+ * SECURITY: the last line of defense. Callers redact secrets in content, or store its hash only; content that still
+ * contains one is rejected.
  */
 export function guardContent(files: ContentStore, secrets: KnownSecrets): ContentStore {
   return {

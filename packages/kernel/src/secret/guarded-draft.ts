@@ -6,22 +6,25 @@ import type { Redactor } from "../tool/tool.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import { holdsSecret } from "./secret-search.ts";
 
-/** Answers to approvals. Without one, a call that a person approved would be recorded as one that ran without approval. */
+/** Outcomes of approval requests. Redacting one would make an approved call look like one that ran without approval. */
 const ANSWERS: ReadonlySet<string> = new Set(["approved", "timed_out", "withdrawn"]);
 
-/** Entries without secrets: every text in them, at any depth. */
+/** Redacts secrets in all texts of the entries, at any depth. */
 export function guardEntries(entries: readonly EntryDraft[], secrets: KnownSecrets): readonly EntryDraft[] {
   return entries.map((entry) => redactTexts(entry, secrets.all) as EntryDraft);
 }
 
-/** Texts of rules and tools lie in clear elsewhere. Without them no decision that rests on them can be verified. */
+/** Texts of rules and tools are stored in clear elsewhere. Without them no decision based on them can be verified. */
 const PUBLIC_ROLES: ReadonlySet<ContentRole> = new Set([
   ContentRole.POLICY_SET,
   ContentRole.POLICY_SCHEMA,
   ContentRole.DEFINITION,
 ]);
 
-/** SECURITY: what is content has a hash, so it goes whole: only the hash is kept. The very same list if nothing goes. */
+/**
+ * SECURITY: content is identified by its hash, so it cannot be redacted in part: if it contains a secret, only the hash
+ * is kept. Returns the same list if no item does.
+ */
 export function guardItems(items: readonly ContentDraft[], secrets: KnownSecrets): readonly ContentDraft[] {
   const holds = ({ role, data }: ContentDraft): boolean =>
     data !== undefined && (role === undefined || !PUBLIC_ROLES.has(role)) && secrets.isIn(data);
@@ -29,24 +32,24 @@ export function guardItems(items: readonly ContentDraft[], secrets: KnownSecrets
   return items.map((item) => (holds(item) ? { ...item, data: undefined, place: ContentPlace.NONE } : item));
 }
 
-/** Names of a row's fields. One may be a secret's text by chance, and the row could not be read without it. */
+/** Names of a row's fields. A secret may equal one by chance, and the row would be unreadable without it. */
 const FIELD = /^[a-z_]{1,32}$/u;
 
 /**
- * Rows that say who may do what, and where.
+ * Tables that define permissions and where they apply.
  *
- * SECURITY: a path or a tool's name may be a value in a file of the vault. Without it the row could not be read at the next
- * start, or a label would be lost, so these lose configured secrets only.
+ * SECURITY: a path or a tool's name may happen to be a value in a vault file. If it were redacted, the row would be
+ * unreadable at the next start, or a label would be lost, so only configured secrets are redacted in these rows.
  */
 const AUTHORITY: ReadonlySet<StateChange["table"]> = new Set(["sessions", "leases", "workspaces", "meta"]);
 
-/** Rows without secrets. The same list if it holds no secret. */
+/** Redacts secrets in rows. Returns the same list if no row contains one. */
 export function guardState(rows: readonly StateChange[], secrets: KnownSecrets): readonly StateChange[] {
   const guarded = rows.map((row) => guardRow(row, AUTHORITY.has(row.table) ? secrets.configured : secrets.all));
   return guarded.every((row, i) => row === rows[i]) ? rows : guarded;
 }
 
-/** The very same row if it holds no secret. */
+/** Returns the same row if it contains no secret. */
 function guardRow(row: StateChange, redactors: readonly Redactor[]): StateChange {
   const { table, key, value } = row;
   const isInValue = value !== undefined && holdsSecret(value, redactors);

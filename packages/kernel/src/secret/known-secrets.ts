@@ -4,19 +4,19 @@ import type { Redactor } from "../tool/tool.ts";
 import { holdsSecret } from "./secret-search.ts";
 
 const NONE: readonly Redactor[] = Object.freeze([]);
-/** Hex digits that tell one form of a secret from another in what is recorded. */
+/** Length in hex digits of the tag that distinguishes the redacted texts of one secret in records. */
 const TAG_LENGTH = 8;
 const ID_LENGTH = 32;
 const SEAL_LENGTH = 64;
-/** Lists that are made of others are built once, and few. */
+/** Maximum number of derived lists cached per list of redactors. */
 const MAX_DERIVED = 64;
 
 /**
- * Every secret that must not be stored in clear: those that are configured, and content that the vault gave.
+ * All secrets that must not be stored in clear: configured ones, and content from the vault.
  *
- * SECURITY: a recorded input has a tag in each secret's place, made with a key that is in no record and no answer. So two
- * inputs are recorded alike only if they are alike, and no caller can write the recorded form of a right guess. Tested by
- * "a right guess is answered like a wrong one, also when it is repeated or read back".
+ * SECURITY: a recorded input has a tag in place of each secret. The tag's key is in no record and no response. So two
+ * recorded inputs are equal only if the inputs are, and no caller can produce the recorded form of a correct guess.
+ * Tested by "a right guess gets the same response as a wrong one, also when repeated or read back".
  */
 export class KnownSecrets {
   readonly #makeKey: () => Uint8Array;
@@ -26,19 +26,19 @@ export class KnownSecrets {
   #all: readonly Redactor[];
   #derived = new WeakMap<readonly Redactor[], Map<string, readonly Redactor[]>>();
 
-  /** `makeKey` is asked for 32 bytes at most once, when a secret is found. */
+  /** `makeKey` is called at most once, when the first secret is found, and returns 32 bytes. */
   constructor(configured: readonly Redactor[], makeKey: () => Uint8Array) {
     this.#configured = configured;
     this.#all = configured;
     this.#makeKey = makeKey;
   }
 
-  /** Everything that is hidden wherever it is stored. */
+  /** All redactors. They apply to everything that is stored. */
   get all(): readonly Redactor[] {
     return this.#all;
   }
 
-  /** The same without content of the vault, of which any word may be a part. */
+  /** The configured redactors only, without vault content, of which any word may be a part. */
   get configured(): readonly Redactor[] {
     return this.#configured;
   }
@@ -47,44 +47,50 @@ export class KnownSecrets {
     return holdsSecret(bytes, this.#all);
   }
 
-  /** What is hidden in the records of a tool with these redactors. The very same list while nothing of the vault is known. */
+  /**
+   * The redactors for the records of a tool: `ofTool` and those for vault content. Returns `ofTool` itself while no
+   * vault content is known.
+   */
   redactorsForStorage(ofTool: readonly Redactor[]): readonly Redactor[] {
     if (this.#vault.length === 0) return ofTool;
     return this.#derive(ofTool, "vault", () => [...ofTool, ...this.#vault]);
   }
 
-  /** The same list without these, which are named by their replacements. */
+  /** The list without the redactors that have these replacements. */
   without(redactors: readonly Redactor[], replacements: ReadonlySet<string>): readonly Redactor[] {
     if (!redactors.some(({ replacement }) => replacements.has(replacement))) return redactors;
     const name = `without ${[...replacements].sort().join("\n")}`;
     return this.#derive(redactors, name, () => redactors.filter(({ replacement }) => !replacements.has(replacement)));
   }
 
-  /** The text with a tag in each secret's place, for inputs and facts. The tag is of all that is hidden there. */
+  /**
+   * Replaces each secret in the text of an input or fact with its replacement and a tag, computed from all bytes hidden
+   * there.
+   */
   tagText(text: string, redactors: readonly Redactor[]): string {
     return replaceSecrets(text, redactors, ({ redactor }, hidden) =>
       withTag(redactor.replacement, this.#tagOf(hidden)),
     );
   }
 
-  /** An input as it is recorded if no part of it can be: told apart from every other, and no more. */
+  /** The recorded form of an input of which no part can be recorded. It only distinguishes the input from others. */
   sealedInput(canonical: Uint8Array): string {
     return withTag("[input with a secret]", this.#tagOf(canonical, SEAL_LENGTH));
   }
 
-  /** An id that a caller chose, as it is recorded: itself unless a secret is in it. */
+  /** The recorded form of an id that a caller chose: unchanged unless it contains a secret. */
   recordedId(id: string): string {
     if (this.#all.length === 0 || !this.isIn(utf8(id))) return id;
     return `redacted-${this.#tagOf(utf8(id), ID_LENGTH)}`;
   }
 
-  /** Of bytes that are recorded by their digest alone: their own, unless a secret is in them. */
+  /** The digest to record for bytes that are recorded by digest only. A keyed one if the bytes contain a secret. */
   recordedDigest(bytes: Uint8Array): Uint8Array {
     const digest = blake3(bytes);
     return this.isIn(bytes) ? commitTo(digest, this.#key) : digest;
   }
 
-  /** From now on what is stored is searched for this, too. */
+  /** Adds vault content to the secrets that are redacted from now on. */
   learn(redactor: Redactor): void {
     const known = new Set(this.#vault.flatMap(({ secrets }) => secrets));
     const secrets = redactor.secrets.filter((secret) => !known.has(secret));

@@ -4,12 +4,12 @@ import type { KnownSecrets } from "./known-secrets.ts";
 import type { PlacedFiles } from "./placed-files.ts";
 import { MAX_SEARCHED_BYTES, vaultRedactor } from "./vault-redactor.ts";
 
-/** More of one workspace are not read again. */
+/** Maximum number of files read per workspace. */
 const MAX_FILES = 64;
 
 /**
- * Reads, once in a kernel's life, what the vault placed in a workspace before it started: programs print such files, and
- * what they print is searched for it. Undefined if there is nothing to wait for.
+ * Reads the files that the vault placed in a workspace before this kernel started, once per workspace. Programs can
+ * print such files, so their content must be known to redact it from output. Undefined if there is nothing to wait for.
  */
 export type LearnPlacedFiles = (workspace: string) => Promise<void> | undefined;
 
@@ -23,7 +23,7 @@ export function createPlacedFilesLearner(
 
   async function learnAll(workspace: string, paths: readonly string[]): Promise<void> {
     for (const path of paths.slice(0, MAX_FILES)) {
-      // A file that is gone, or cannot be read, cannot be printed either.
+      // A file that is missing or unreadable cannot be printed either.
       await learn(workspace, path).catch((fault: unknown) => {
         log("debug", "a file of the vault was not read again", { workspace, cause: String(fault) });
       });
@@ -42,7 +42,7 @@ export function createPlacedFilesLearner(
     if (redactor !== undefined) secrets.learn(redactor);
   }
 
-  // What is placed from now on is learned as it is placed.
+  // Files placed after the start are learned when they are placed.
   if (placed.isEmpty) return () => undefined;
   return (workspace) => {
     const known = learned.get(workspace);

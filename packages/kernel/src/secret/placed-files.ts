@@ -1,23 +1,23 @@
 import { canonicalJsonBytes, KernelError, parseJson } from "@narthex/contracts";
 import type { StateChange, Store } from "../ports.ts";
 
-/** Files that the vault placed in workspaces, by their real paths: those that a move of one leads to are among them. */
+/** Files that the vault placed in workspaces, by their real paths, including the destinations of moved files. */
 export interface PlacedFiles {
   /** `path` is relative to the workspace. */
   has(workspace: string, path: string): boolean;
-  /** The hash of what was to be placed there last, as lower-case hex. */
+  /** The hash of the content last placed at the path, in lowercase hex. */
   hashAt(workspace: string, path: string): string | undefined;
-  /** In force at once. The rows are to be written before anything is placed there. */
+  /** Adds a file, effective at once. The returned rows must be written before the file is placed. */
   add(workspace: string, path: string, hash: string): readonly StateChange[];
-  /** The same for all that moves along with a path. */
+  /** Adds the destinations of all placed files that move along with a path. */
   addMoved(workspace: string, from: string, to: string): readonly StateChange[];
   readonly isEmpty: boolean;
-  /** Relative paths of those in a workspace. */
+  /** Paths of the placed files of a workspace, relative to it. */
   in(workspace: string): readonly string[];
 }
 
 const PREFIX = "vault\n";
-/** With more of them, every file counts as one. */
+/** Maximum number of files to remember. Beyond it, every file is treated as placed by the vault. */
 const MAX_PLACED = 10_000;
 
 export async function loadPlacedFiles(store: Store): Promise<PlacedFiles> {
@@ -50,7 +50,7 @@ export async function loadPlacedFiles(store: Store): Promise<PlacedFiles> {
   };
 }
 
-/** Rows are written by this module only; a damaged one is a fault, not a guess. */
+/** Only this module writes these rows, so a damaged one is an error and never interpreted. */
 function hashFrom(value: Uint8Array): string {
   const hash = parseJson(value);
   if (typeof hash === "string") return hash;

@@ -4,7 +4,7 @@ import type { Redactor } from "../tool/tool.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import { searchFor } from "./secret-search.ts";
 
-/** An input with secrets in it, as it is recorded and as policy and people see it. */
+/** An input with its secrets redacted: the form that is recorded, and that policy and people see. */
 export interface RedactedInput {
   readonly value: JsonValue;
   readonly bytes: Uint8Array;
@@ -12,7 +12,7 @@ export interface RedactedInput {
   readonly found: ReadonlySet<string>;
 }
 
-/** Undefined if no secret is in the input: that takes one pass over its canonical bytes. */
+/** Redacts the secrets in an input. Undefined if it contains none, which takes one pass over its canonical bytes. */
 export function redactInput(
   input: JsonValue,
   bytes: Uint8Array,
@@ -29,14 +29,15 @@ export function redactInput(
     const redacted = sharedUtf8(canonicalJson(value));
     if (search.next(redacted, 0) === undefined) return { value, bytes: redacted, found };
   }
-  // SECURITY: a secret may be a part of its own replacement. Approvals and repeats still tell such inputs apart.
+  // SECURITY: a secret may be part of its own replacement, so the whole input is sealed. Approvals and the detection of
+  // repeated requests can still distinguish such inputs.
   const value = secrets.sealedInput(bytes);
   return { value, bytes: sharedUtf8(canonicalJson(value)), found };
 }
 
 /**
- * The input with its texts redacted; or, where a secret is a number or is made of several parts of the input, all of it
- * as one redacted text.
+ * The input with its texts redacted; then, for a secret that is a number or spans several parts of the input, the whole
+ * input as one redacted text.
  */
 function* recordedForms(input: JsonValue, bytes: Uint8Array, tag: (text: string) => string): Generator<JsonValue> {
   yield replaceTexts(input, tag);

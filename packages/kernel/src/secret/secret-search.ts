@@ -1,11 +1,11 @@
 import { utf8 } from "@narthex/contracts";
 import type { Redactor } from "../tool/tool.ts";
 
-/** One form of one secret, and the text that takes its place. */
+/** One form of one secret, and its replacement. */
 export interface SecretForm {
   readonly bytes: Uint8Array;
   readonly replacement: Uint8Array;
-  /** The redactor it belongs to: all forms of one secret have the same. */
+  /** The redactor it belongs to; all forms of one secret share it. */
   readonly redactor: Redactor;
 }
 
@@ -18,7 +18,7 @@ export interface SecretHit {
 export interface SecretSearch {
   /** Length of the longest form; 0 if there is nothing to search for. */
   readonly longest: number;
-  /** The first hit that begins at `from` or later; where several begin, the longest. */
+  /** The first match that begins at `from` or later; the longest if several begin there. */
   next(bytes: Uint8Array, from: number): SecretHit | undefined;
 }
 
@@ -28,7 +28,7 @@ const MAX_SHIFT = 255;
 const NOTHING: SecretSearch = { longest: 0, next: () => undefined };
 const known = new WeakMap<readonly Redactor[], SecretSearch>();
 
-/** Built once for each list of redactors. */
+/** Returns the search for a list of redactors, cached per list. */
 export function searchFor(redactors: readonly Redactor[]): SecretSearch {
   if (redactors.length === 0) return NOTHING;
   let search = known.get(redactors);
@@ -47,7 +47,7 @@ function formsOf(redactors: readonly Redactor[]): SecretForm[] {
   const forms = new Map<string, SecretForm>();
   for (const redactor of redactors) {
     const replacement = utf8(redactor.replacement);
-    // As it is, and as it stands in JSON. The first redactor that names a form has it.
+    // The secret itself, and its escaped form in JSON. A form listed by several redactors belongs to the first.
     for (const secret of redactor.secrets.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])) {
       if (secret !== "" && !forms.has(secret)) forms.set(secret, { bytes: utf8(secret), replacement, redactor });
     }
@@ -55,7 +55,7 @@ function formsOf(redactors: readonly Redactor[]): SecretForm[] {
   return [...forms.values()].sort((left, right) => right.bytes.length - left.bytes.length);
 }
 
-/** `forms` are sorted, the longest first. */
+/** `forms` must be sorted, longest first. */
 function createSearch(forms: readonly SecretForm[]): SecretSearch {
   const longest = forms[0]?.bytes.length ?? 0;
   const shortest = forms.at(-1)?.bytes.length ?? 0;
@@ -102,7 +102,7 @@ function isAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
   return true;
 }
 
-/** For forms of one byte, which only a tool's own redactors can have. */
+/** For forms of a single byte, which only a tool's own redactors can have. */
 function createSlowSearch(forms: readonly SecretForm[], longest: number): SecretSearch {
   return {
     longest,

@@ -1,11 +1,11 @@
 import type { Redactor } from "../tool/tool.ts";
 import { secretForms } from "./secret-forms.ts";
 
-/** More of a file is not searched for in what programs print. */
+/** Only this much of a vault file is searched for in program output. */
 export const MAX_SEARCHED_BYTES = 64 * 1024;
 const MAX_LINES = 256;
 const MAX_TEXT = 1024;
-/** Shorter ones would be found in any text. */
+/** Shorter lines would match unrelated text. */
 const MIN_LINE = 16;
 const MIN_VALUE = 8;
 const VALUE = /^[^=:]{1,200}[=:]\s*["']?(.*?)["']?;?\s*$/u;
@@ -13,8 +13,8 @@ const VALUE = /^[^=:]{1,200}[=:]\s*["']?(.*?)["']?;?\s*$/u;
 const strictText = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Finds a vault's file in other content: its lines, and the values in lines like `NAME=value` and `name: value`. Undefined
- * for what is no text, or has no such line.
+ * Creates a redactor that finds the content of a vault file elsewhere: its lines, and the values in lines like
+ * `NAME=value` and `name: value`. Undefined if the content is not text or has no such line.
  */
 export function vaultRedactor(content: Uint8Array): Redactor | undefined {
   const lines = linesOf(content);

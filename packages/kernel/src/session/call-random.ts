@@ -4,12 +4,12 @@ const SEED_AT = 32;
 const CALL_NUMBER_AT = SEED_AT + HASH_SIZE;
 const COUNTER_AT = CALL_NUMBER_AT + 8;
 
-// INVARIANT: filled and hashed without waiting in between, so one buffer serves every stream.
+// INVARIANT: filled and hashed without awaiting in between, so that all streams can share one buffer.
 const blockInput = new DataView(new ArrayBuffer(COUNTER_AT + 8));
 const blockInputBytes = new Uint8Array(blockInput.buffer);
 blockInputBytes.set(utf8("narthex/random/v1"));
 
-/** One request for more than this is a mistake, and would hold the thread. */
+/** A single request for more than this is a mistake, and would block the thread. */
 const MAX_BYTES_AT_ONCE = 1_048_576;
 
 /** The seeded random bytes of one call, in one continuous stream. */
@@ -19,9 +19,9 @@ export interface CallRandom {
 }
 
 /**
- * SPEC: docs/formats/digests.md. Block n of the stream is BLAKE3(tag, seed, call number, n): 32 bytes each, numbers
- * as 64-bit big-endian. The same seed and number give the same bytes on every machine, and nothing is computed until
- * the first byte is asked for.
+ * SPEC: docs/formats/digests.md. Block n of the stream is BLAKE3(tag, seed, call number, n): 32 bytes each, numbers as
+ * 64-bit big-endian. The same seed and number give the same bytes on every machine, and nothing is computed until the
+ * first byte is requested.
  */
 export function createCallRandom(seed: Uint8Array, callNumber: number): CallRandom {
   let block = NO_BYTES;

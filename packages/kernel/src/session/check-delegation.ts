@@ -6,7 +6,7 @@ import { type OptionNames, refuseUnknownOptions } from "../refuse-unknown-option
 import type { LiveSession } from "./live-session.ts";
 import { validateOpenOptions } from "./validate-open-options.ts";
 
-/** Each is looked up, and is an item of the record that opens the child. */
+/** Each one is looked up, and is an item of the record that opens the child. */
 const MAX_GRANTED = 100;
 const NAMES: OptionNames<Delegation> = {
   token: true,
@@ -25,7 +25,10 @@ const NAMES: OptionNames<Delegation> = {
 };
 const INHERITED = ["workspace", "tenant", "user"] as const;
 
-/** Throws INVALID_INPUT with everything that is wrong with it besides the lease, which is checked where it is made. */
+/**
+ * Checks everything in a delegation except the lease, which is validated when it is created. Throws INVALID_INPUT with
+ * all violations.
+ */
 export function checkDelegation(
   delegation: Delegation,
   { session, labels: present }: LiveSession,
@@ -50,7 +53,8 @@ export function checkDelegation(
     const message = `has ${contentHashes.length} entries, at most ${MAX_GRANTED} are allowed`;
     violations.push({ field: "content_hashes", rule: "max_items", message });
   }
-  // SECURITY: the agent is the principal of every rule. Whoever could name its child would choose its own rules.
+  // SECURITY: the agent is the principal of every rule. A session that could name its child's agent would choose its
+  // own rules.
   const kept = isRequestedBySession(delegation) ? (["workspace", "tenant", "user", "agent"] as const) : INHERITED;
   for (const key of kept) {
     const given = delegation[key];

@@ -10,8 +10,8 @@ import { releaseBudget } from "./release-budget.ts";
 import { sessionRow } from "./session-rows.ts";
 
 /**
- * Ends a session: no new call from now on, running ones are cancelled and answered first, and whatever was split off it
- * has ended before. Resolves when that is durable, for whoever asks second too.
+ * Closes a session. It accepts no new calls; running calls are cancelled and receive their responses, and child
+ * sessions are closed first. Resolves when the close is durable, also for concurrent callers.
  */
 export async function closeSession(
   sessionId: string,
@@ -24,7 +24,7 @@ export async function closeSession(
   return live;
 }
 
-/** The same; gives what came back to its parent's budget, or undefined if it had ended before. */
+/** Closes a loaded session. Returns the budget returned to its parent; undefined if the session had ended before. */
 export async function endSession(
   live: LiveSession,
   reason: "closed" | "expired",
@@ -40,13 +40,14 @@ async function close(live: LiveSession, reason: "closed" | "expired", kernel: Ke
   live.session = { ...live.session, state: reason };
   for (const call of live.running.list()) call.cancel(reason === "expired" ? "expired" : "cancelled");
   await closeChildren(live, reason, kernel);
-  // INVARIANT: whatever is under way is recorded before the end; what comes now finds the session closed.
+  // INVARIANT: work in progress is recorded before the end; later requests find the session closed.
   await live.waitUntilIdle();
-  // What was being split off meanwhile.
+  // Children whose delegation was in progress.
   await closeChildren(live, reason, kernel);
   live.session = { ...live.session, calls: live.calls, labels: live.labels };
   const answers = await kernel.approvals.endSession(live.id);
-  // Jobs work in what is taken away at last, and what they used is spent before the rest of the budget is given back.
+  // Jobs run in the sandbox state that is removed last, and their usage must be spent before the remaining budget is
+  // returned.
   await takeAway(live, kernel.shells?.endSession(live.id), kernel);
   const released = releaseBudget(live);
   await kernel.ledger.append({
@@ -64,7 +65,7 @@ async function closeChildren(live: LiveSession, reason: "closed" | "expired", ke
   await Promise.all(open.map(({ sessionId }) => closeSession(sessionId, reason, kernel)));
 }
 
-/** A session ends, whether or not all of it could be taken away. */
+/** Waits for a cleanup. A failure is logged and does not keep the session from ending. */
 async function takeAway(live: LiveSession, work: Promise<void> | undefined, kernel: KernelParts): Promise<void> {
   await work?.catch((fault: unknown) => {
     kernel.logger("warn", "what a session left could not be taken away", {
@@ -74,7 +75,10 @@ async function takeAway(live: LiveSession, work: Promise<void> | undefined, kern
   });
 }
 
-/** What was kept to answer repeats: there will be none. Calls whose outcome nobody knows stay in the journal. */
+/**
+ * Removes the entries for repeated requests, since none can arrive any more. Calls with an unknown outcome stay in the
+ * journal.
+ */
 function forgottenRows(live: LiveSession): StateChange[] {
   return [
     ...live.dedupeEntries.keys().map((key) => dedupeRow(live.id, key, undefined)),

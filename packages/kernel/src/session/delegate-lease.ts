@@ -17,15 +17,15 @@ import { compactBytes } from "./open-session.ts";
 import { openingDraft } from "./opening-draft.ts";
 import { requireOpen } from "./require-open.ts";
 
-/** How often a lease may be split, one off the other. */
+/** Maximum delegation depth. */
 const MAX_DEPTH = 16;
-/** SECURITY: every session costs memory and disk, and an agent splits its lease as often as it likes. */
+/** SECURITY: every session costs memory and disk, and an agent can delegate as often as it likes. */
 const MAX_TREE_SESSIONS = 1000;
-/** SECURITY: each leaves records behind, also one that is released at once, and no budget counts them. */
+/** SECURITY: each delegation leaves records behind, even if it is released at once, and no budget counts them. */
 const MAX_DELEGATIONS = 100_000;
 const SEED_BYTES = 32;
 
-/** Splits a narrower lease off a session's own, held by a session of its own. Its token is told once, and only here. */
+/** Delegates a narrower lease to a new child session. Its token is returned here and is not available later. */
 export async function delegateLease(
   delegation: Delegation,
   kernel: KernelParts,
@@ -48,7 +48,7 @@ export async function delegateLease(
 }
 
 interface Opening {
-  /** Of the child. */
+  /** Id of the child. */
   readonly id: string;
   readonly parent: LiveSession;
   readonly delegation: Delegation;
@@ -56,8 +56,8 @@ interface Opening {
 }
 
 /**
- * INVARIANT: from the checks to the record's place in line nothing is awaited. Two delegations never carve the same
- * budget, and none is written after its parent was closed or revoked.
+ * INVARIANT: nothing is awaited between the checks and the enqueuing of the record. So two delegations never reserve
+ * the same budget, and none is written after its parent was closed or revoked.
  */
 async function open(
   { id, parent, delegation, granted }: Opening,
@@ -89,7 +89,7 @@ async function open(
   parent.delegatedBudgets.set(lease.id, carving);
   rootSession(parent).descendantCount++;
   rootSession(parent).delegationCount++;
-  // Whoever revokes or closes the parent from now on finds it.
+  // From now on a revocation or close of the parent includes this child.
   kernel.usedRequestIds.begin(id);
   kernel.sessions.add(live);
   await kernel.ledger.append(
@@ -128,7 +128,7 @@ interface ChildFacts {
   readonly lease: Lease;
   readonly token: string;
   readonly nowMs: number;
-  /** Of what it is granted. */
+  /** Labels of the granted content. */
   readonly labels: readonly string[];
 }
 

@@ -1,15 +1,15 @@
 import { isJsonObject, parseJson } from "@narthex/contracts";
 import type { Store } from "../ports.ts";
 
-/** Whether a session was opened by delegation from another one, or from a session that was, and so on. */
+/** Whether a session was opened by delegation from another one, directly or through other sessions. */
 export type DescendantCheck = (sessionId: string, ancestorId: string) => Promise<boolean>;
 
-/** As deep as leases can be delegated. */
+/** Maximum delegation depth. */
 const MAX_DEPTH = 16;
 const MAX_KNOWN = 10_000;
 const NO_PARENT = "";
 
-/** A session's parent never changes, so what was read once is remembered. */
+/** Creates a check that caches parents: the parent of a session never changes. */
 export function createDescendantCheck(store: Store): DescendantCheck {
   const parents = new Map<string, string>();
 

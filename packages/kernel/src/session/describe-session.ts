@@ -2,7 +2,7 @@ import type { SessionFacts } from "../kernel.ts";
 import type { LiveSession } from "./live-session.ts";
 import { sessionStateAt } from "./session-state-at.ts";
 
-/** A session as administrators see it at a moment. */
+/** A session at a moment, as shown to administrators. */
 export function describeSession(live: LiveSession, nowMs: number): SessionFacts {
   const { session, lease, calls, labels } = live;
   return {

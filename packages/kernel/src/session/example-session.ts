@@ -3,11 +3,13 @@ import type { Capability } from "../capability/capability.ts";
 import { createLease, DEFAULT_LEASE_TTL_MS } from "../lease/create-lease.ts";
 import { LiveSession } from "./live-session.ts";
 
-/** Where a session without one works. */
+/** Workspace of sessions that specify none. */
 const WORKSPACE = "/workspace";
 const ID = "ses_aaaaaaaaaaaaaaaaaaaa";
 
-/** A session that was never opened, with the default lease and `more`: to say what policy would answer in such a one. */
+/**
+ * Creates a session that was never opened, with the default lease and `more`, to explain how policy would decide in it.
+ */
 export function exampleSession(
   knownTools: readonly string[],
   nowMs: number,

@@ -7,7 +7,10 @@ import type { LiveSession } from "./live-session.ts";
 
 const KINDS: OptionKinds<{ readonly sessionId: string }> = { sessionId: "text" };
 
-/** The session that speaks for itself by its token, or that an administrator names; undefined for a token of none. */
+/**
+ * Finds the session that a token authenticates, or that an administrator names. Undefined if the token belongs to no
+ * session.
+ */
 export async function findDelegatingSession(
   asking: DelegatingSession,
   kernel: KernelParts,

@@ -7,7 +7,7 @@ import type { LiveSession } from "./live-session.ts";
 
 const LEASE_ID = /^lea_[a-z2-7]{20}$/;
 
-/** The session that holds a lease. Throws LEASE_NOT_FOUND. */
+/** Finds the session that holds a lease. Throws LEASE_NOT_FOUND. */
 export async function findHolder(leaseId: string, kernel: KernelParts): Promise<LiveSession> {
   const live = await lookUpHolder(leaseId, kernel);
   if (live !== undefined) return live;
@@ -15,13 +15,13 @@ export async function findHolder(leaseId: string, kernel: KernelParts): Promise<
 }
 
 export async function lookUpHolder(leaseId: string, kernel: KernelParts): Promise<LiveSession | undefined> {
-  // The table holds other rows beside the leases' own.
+  // The id is checked first, because the table also contains rows that are not leases.
   const row = LEASE_ID.test(leaseId) ? await kernel.store.getState("leases", leaseId) : undefined;
   const live = row && (await kernel.sessions.find(leaseFromJson(parseJson(row)).holder));
   return live?.lease.id === leaseId ? live : undefined;
 }
 
-/** A lease as administrators see it at a moment. */
+/** A lease at a moment, as shown to administrators. */
 export function describeLease(live: LiveSession, nowMs: number): LeaseFacts {
   const below = live.delegatedBudgets.values().filter((carving) => !carving.hasSessionEnded);
   return {

@@ -1,4 +1,4 @@
-/** A Map that costs next to nothing until something is put in: a session has several, and most stay empty. */
+/** A Map that costs almost nothing while it is empty: a session has several, and most stay empty. */
 export class LazyMap<K, V> {
   #map: Map<K, V> | undefined;
 
@@ -24,7 +24,7 @@ export class LazyMap<K, V> {
     if (this.#map?.size === 0) this.#map = undefined;
   }
 
-  /** As they are now, in the order in which they came. */
+  /** A copy of the keys, in insertion order. */
   keys(): K[] {
     return this.#map === undefined ? [] : [...this.#map.keys()];
   }

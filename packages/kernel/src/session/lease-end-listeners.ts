@@ -1,4 +1,7 @@
-/** Tells which session's lease was revoked or expired: what a client was offered under it cannot be called any more. */
+/**
+ * Notifies listeners when a session's lease is revoked or expires: tools offered to a client under it cannot be called
+ * any more.
+ */
 export class LeaseEndListeners {
   readonly #listeners = new Set<(sessionId: string) => void>();
 
@@ -6,7 +9,7 @@ export class LeaseEndListeners {
     for (const told of this.#listeners) told(sessionId);
   }
 
-  /** Gives the end of it. */
+  /** Adds a listener. Returns a function that removes it. */
   listen(listener: (sessionId: string) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

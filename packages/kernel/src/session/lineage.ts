@@ -2,14 +2,14 @@ import { KernelError } from "@narthex/contracts";
 import { leaseProblem } from "../lease/check-lease.ts";
 import type { LiveSession } from "./live-session.ts";
 
-/** How many leases a session's own was split off, one off the other. */
+/** Delegation depth: the number of ancestors of a session. */
 export function delegationDepth(live: LiveSession): number {
   let depth = 0;
   for (let above = live.parent; above !== undefined; above = above.parent) depth++;
   return depth;
 }
 
-/** The session that the whole tree was split off. */
+/** The ancestor without a parent; the session itself if it has none. */
 export function rootSession(live: LiveSession): LiveSession {
   let root = live;
   while (root.parent !== undefined) root = root.parent;
@@ -17,9 +17,9 @@ export function rootSession(live: LiveSession): LiveSession {
 }
 
 /**
- * Why a session's lease gives nothing at a moment: by itself, or because of one that it came from.
+ * Why a session's lease is not valid at a moment: its own state, or that of an ancestor's lease.
  *
- * SECURITY: asked of every lease up to the root each time, so that revoking one takes effect below it at once, also
+ * SECURITY: every lease up to the root is checked each time, so that revoking one takes effect below it at once, also
  * for sessions that are in the store only.
  */
 export function lineageProblem(
@@ -33,7 +33,7 @@ export function lineageProblem(
   return undefined;
 }
 
-/** Throws unless the session's lease, and each that it came from, is valid. */
+/** Throws unless the session's lease and those of all its ancestors are valid. */
 export function requireLease(live: LiveSession, nowMs: number): void {
   const problem = lineageProblem(live, nowMs);
   if (problem === undefined) return;
@@ -41,7 +41,7 @@ export function requireLease(live: LiveSession, nowMs: number): void {
   throw new KernelError(problem, `the session's lease, or one that it came from, ${how}`);
 }
 
-/** Those in memory that were split off a session, at any depth, and the session itself first. */
+/** The session and all its descendants in memory, the session itself first. */
 export function loadedTree(live: LiveSession): LiveSession[] {
   return [live, ...live.children.values().flatMap(loadedTree)];
 }

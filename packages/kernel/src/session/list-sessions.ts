@@ -10,7 +10,7 @@ import { sessionFromJson } from "./session-to-json.ts";
 const MAX_ROWS = 20_000;
 const ID_LETTERS = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** Newest first. */
+/** Lists sessions, newest first. */
 export async function listSessions(
   query: { readonly all: boolean; readonly limit: number },
   kernel: KernelParts,
@@ -25,7 +25,7 @@ export async function listSessions(
   return found.flatMap((live) => (live === undefined ? [] : [describeSession(live, nowMs)]));
 }
 
-/** All at once if they are few, else by the first letter of their ids. */
+/** Reads all rows at once if they are few, otherwise by the first letter of their ids. */
 async function* readRows(kernel: KernelParts): AsyncGenerator<StateRow[]> {
   const rows = await kernel.store.listState("sessions", "ses_", MAX_ROWS);
   if (rows.length < MAX_ROWS) {
@@ -35,7 +35,7 @@ async function* readRows(kernel: KernelParts): AsyncGenerator<StateRow[]> {
   for (const letter of ID_LETTERS) yield await kernel.store.listState("sessions", `ses_${letter}`, MAX_ROWS);
 }
 
-/** The table holds what sessions have used beside the sessions themselves. */
+/** The session in a row; empty for usage rows, which are in the same table. */
 function sessionOf({ key, value }: StateRow): Session[] {
   return key.includes("/") ? [] : [sessionFromJson(parseJson(value))];
 }

@@ -14,7 +14,7 @@ import type { Session } from "./session.ts";
 import { LazyMap } from "./lazy-map.ts";
 import type { ViolationWindow } from "./violation-window.ts";
 
-/** A call that may have had effects and whose outcome nobody knows. */
+/** A call that may have had effects and whose outcome is unknown. */
 export interface UnsettledCall {
   readonly requestId: string;
   readonly tool: string;
@@ -22,7 +22,7 @@ export interface UnsettledCall {
   readonly inputDigest: string;
 }
 
-/** A call that happened and whose result is lost: a person said so. */
+/** A call whose result is lost, but of which a person stated that it happened. */
 export interface SettledCall {
   /** Hex. */
   readonly requestDigest: string;
@@ -30,46 +30,48 @@ export interface SettledCall {
   readonly recordIndex: number;
 }
 
-/** A session as this process holds it: what changes with every call is here, what does not is in `session`. */
+/** A session in memory. State that changes with every call is kept here, the rest in `session`. */
 export class LiveSession {
   session: Session;
   lease: Lease;
   readonly account: BudgetAccount;
-  /** The session whose lease this one's was split off. */
+  /** The session that delegated this one's lease. */
   readonly parent: LiveSession | undefined;
-  /** Those split off this one that are in memory, by id. */
+  /** Child sessions in memory, by id. */
   readonly children = new LazyMap<string, LiveSession>();
-  /** By lease id: what was set aside for leases split off this one's. */
+  /** Budget reserved for child leases, by lease id. */
   readonly delegatedBudgets = new LazyMap<string, DelegatedBudget>();
-  /** How many leases come from this one, at any depth. Counted for sessions without a parent only. */
+  /** Number of open descendants at any depth. Counted in the root session only. */
   descendantCount = 0;
-  /** How many ever came from it while this kernel runs. Counted in the same place. */
+  /** Number of delegations in this tree since the kernel started. Counted in the root session only. */
   delegationCount = 0;
-  /** What it may store, and what it has stored, with all that comes from it. Counted in the same place. */
+  /** Storage limit and bytes stored, for the whole tree. Counted in the root session only. */
   maxStoredBytes = Number.POSITIVE_INFINITY;
   treeStoredBytes = 0;
   calls: number;
-  /** Calls that were granted and have not ended. */
+  /** Number of calls that were granted and have not ended. */
   startedCalls = 0;
   labels: readonly string[];
-  /** Secrets that stood in inputs, by their replacements. Kept for sessions without a parent only. */
+  /** Secrets found in inputs, by their replacements. Kept in the root session only. */
   inputSecrets: ReadonlySet<string> = NO_LABELS;
   readonly running = new RunningCalls();
-  /** By dedupe key, in flight. */
+  /** Running calls by dedupe key. */
   readonly runningByKey = new LazyMap<string, RunningCall>();
-  /** By dedupe key, finished; oldest first. */
+  /** Finished calls by dedupe key, oldest first. */
   readonly dedupeEntries = new LazyMap<string, DedupeEntry>();
   /** By request id. */
   readonly unsettled = new LazyMap<string, UnsettledCall>();
   /** By request id. */
   readonly settled = new LazyMap<string, SettledCall>();
-  /** What policy is asked about each tool; made at its first call. */
+  /** Policy request templates, created at the first call of each tool. */
   requestTemplates: Map<string, PolicyRequestTemplate> | undefined;
-  /** Made at the first violation. */
+  /** Created at the first violation. */
   violations: ViolationWindow | undefined;
-  /** By request id: what their intents had set aside. */
+  /** Budget reserved by the intents of unsettled calls, by request id. */
   readonly reservedByUnsettled = new LazyMap<string, Reservation>();
-  /** Set once the session is being closed; resolves when that is durable, with what its parent's budget got back. */
+  /**
+   * Set when the session starts to close. Resolves when the close is durable, with the budget returned to the parent.
+   */
   closed: Promise<BudgetAmounts> | undefined;
   #usageKey: string | undefined;
   #toolSession: ToolSession | undefined;
@@ -91,14 +93,14 @@ export class LiveSession {
     return this.session.id;
   }
 
-  /** As tools see it: neither seed nor token hash. */
+  /** The session as tools see it, without seed and token hash. */
   get toolSession(): ToolSession {
     const { id, tenant, workspace, workingDirectory } = this.session;
     this.#toolSession ??= Object.freeze({ id, tenant, workspace, workingDirectory });
     return this.#toolSession;
   }
 
-  /** Joins labels, onto the sessions split off this one too; true if any was new. */
+  /** Adds labels to this session and all its loaded descendants. Returns whether any was new to this session. */
   addLabels(labels: readonly string[]): boolean {
     const joined = joinLabels(this.labels, labels);
     if (joined === this.labels) return false;
@@ -107,7 +109,7 @@ export class LiveSession {
     return true;
   }
 
-  /** A record that gave the session these labels is durable. */
+  /** Notes that a record which gave the session these labels is durable. */
   noteDurableLabels(labels: readonly string[]): void {
     if (!this.hasDurableLabels(labels)) this.#durableLabels = new Set([...this.#durableLabels, ...labels]);
   }
@@ -116,7 +118,7 @@ export class LiveSession {
     return labels.every((label) => this.#durableLabels.has(label));
   }
 
-  /** Something that will write to the session's chain has begun. */
+  /** Marks the start of work that will write to the session's chain. */
   enter(): void {
     this.#inFlight++;
   }
@@ -134,7 +136,7 @@ export class LiveSession {
     return this.#inFlight === 0;
   }
 
-  /** Resolves when nothing of the session is under way. */
+  /** Resolves when the session has no work in progress. */
   async waitUntilIdle(): Promise<void> {
     while (!this.isIdle) {
       await new Promise<void>((resolve) => {
@@ -144,7 +146,7 @@ export class LiveSession {
     }
   }
 
-  /** An unsettled call that a request would repeat, key or no key. */
+  /** Finds an unsettled call that a request would repeat, with or without a dedupe key. */
   findUnsettledEqual(tool: string, inputDigest: Uint8Array): UnsettledCall | undefined {
     if (this.unsettled.size === 0) return undefined;
     const digest = toHex(inputDigest);
@@ -152,7 +154,7 @@ export class LiveSession {
     return undefined;
   }
 
-  /** What every call changes, as one small row. */
+  /** The state that changes with every call, as one small row. */
   usageRow(): StateChange {
     const labels = this.labels.length === 0 ? "[]" : JSON.stringify(this.labels);
     const usage = `{"calls":${this.calls},"labels":${labels},"spent":${JSON.stringify(this.account.spent())}}`;

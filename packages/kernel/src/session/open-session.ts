@@ -10,7 +10,10 @@ import { validateOpenOptions } from "./validate-open-options.ts";
 
 const SEED_BYTES = 32;
 
-/** Opens a session on a workspace that the machine has already looked at. The token is told once, and only here. */
+/**
+ * Opens a session. The host must have checked the workspace before. The token is returned here and is not available
+ * later.
+ */
 export async function openSession(
   options: OpenSessionOptions,
   defaults: LeaseDefaults,
@@ -64,7 +67,7 @@ export async function openSession(
   return { live, token };
 }
 
-/** Last, when nothing is left to be wrong with the session. */
+/** Adopts the workspace. Called last, when nothing else about the session can fail. */
 async function adopt(workspace: string, { adoptWorkspace }: KernelParts): Promise<boolean> {
   if (adoptWorkspace === undefined) throw new KernelError("WORKSPACE_REFUSED", "this kernel adopts no workspaces");
   return adoptWorkspace(workspace);
@@ -73,13 +76,16 @@ async function adopt(workspace: string, { adoptWorkspace }: KernelParts): Promis
 const NO_LABELS: readonly string[] = Object.freeze([]);
 let lastText = "";
 
-/** Sessions that follow each other mostly have the same workspace: its text is held once. */
+/** Shares the string of the workspace, because consecutive sessions usually have the same one. */
 function internText(text: string): string {
   if (text !== lastText) lastText = text;
   return lastText;
 }
 
-/** A copy in memory that is shared with others, which is half the size of an array of its own. It stays inside. */
+/**
+ * Copies into pooled memory, which takes half the space of a separate array. The pool is shared, so the result must not
+ * leave the kernel.
+ */
 export function compactBytes(bytes: Uint8Array): Uint8Array {
   return Buffer.from(bytes);
 }

@@ -6,14 +6,14 @@ import type { LiveSession } from "./live-session.ts";
 import { leaseRow, sessionRow } from "./session-rows.ts";
 
 export interface OpeningFacts {
-  /** Its workspace was root's and was handed over. */
+  /** Whether its workspace belonged to root and was handed over. */
   readonly isAdopted?: boolean;
-  /** Content that it may name from the start. */
+  /** Content that the session may name from the start. */
   readonly granted?: readonly ContentDraft[];
   readonly state?: readonly StateChange[];
 }
 
-/** The first record of a session's chain, with the lease that it was granted or that was split off its parent's. */
+/** The first record of a session's chain, with its granted or delegated lease. */
 export function openingDraft(
   live: LiveSession,
   { isAdopted = false, granted = [], state = [] }: OpeningFacts = {},

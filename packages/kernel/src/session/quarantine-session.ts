@@ -4,7 +4,9 @@ import type { StateChange } from "../ports.ts";
 import type { LiveSession } from "./live-session.ts";
 import { sessionRow } from "./session-rows.ts";
 
-/** Shuts a session out from now on. Gives what has to be written for it to last; nothing if it was not open. */
+/**
+ * Quarantines a session, effective at once. Returns the entries and rows to write; none if the session was not open.
+ */
 export function quarantineSession(
   live: LiveSession,
   reason: string,
@@ -12,7 +14,7 @@ export function quarantineSession(
 ): { readonly entries: readonly EntryDraft[]; readonly state: readonly StateChange[] } {
   if (live.session.state !== "open") return { entries: [], state: [] };
   live.session = { ...live.session, state: "quarantined" };
-  // What it has running in the background would only go on trying.
+  // Its background jobs would only continue their attempts.
   kernel.shells
     ?.endSession(live.id)
     .catch(() => kernel.logger("warn", "jobs could not be ended", { session: live.id }));

@@ -1,6 +1,6 @@
 import type { Session } from "./session.ts";
 
-/** Where a session works, relative to its workspace, which is `.`. */
+/** A session's working directory relative to its workspace; `.` for the workspace itself. */
 export function relativeDirectory({
   workspace,
   workingDirectory,

@@ -7,21 +7,21 @@ import type { StateChange } from "../ports.ts";
 import { rootSession } from "./lineage.ts";
 import type { LiveSession } from "./live-session.ts";
 
-/** What becomes durable with a record when a part of a parent's budget is free again. */
+/** The entries and rows to write when a part of a parent's budget is released. */
 export interface BudgetRelease {
   readonly entries: readonly EntryDraft[];
-  /** As it is when the record is made. */
+  /** Call when the record is made: returns the rows for the state at that time. */
   state(): readonly StateChange[];
-  /** What is free again. */
+  /** The amounts released. */
   readonly returned: BudgetAmounts;
 }
 
 const NOTHING: BudgetRelease = { entries: [], state: () => [], returned: {} };
 
 /**
- * A session has ended, and nothing of it runs any more: what it spent is spent of its parent's budget, the rest is its
- * parent's again. What calls with an unknown outcome had reserved, its own and of sessions below that ended before,
- * stays set aside until they are settled.
+ * Settles the budget of an ended session that has no work in progress: its spending is charged to its parent's budget,
+ * the rest is returned. Amounts reserved by calls with an unknown outcome, its own and those of descendants that ended
+ * before, stay reserved until they are settled.
  */
 export function releaseBudget(live: LiveSession): BudgetRelease {
   const { parent, lease } = live;
@@ -32,7 +32,7 @@ export function releaseBudget(live: LiveSession): BudgetRelease {
   if (carving === undefined) return NOTHING;
   rootSession(parent).descendantCount--;
   const spent = live.account.spent();
-  // What an upload has set aside that ends after this is nobody's: only what has an intent can be settled later.
+  // An upload that ends after this has no owner for its reservation: only calls with an intent can be settled later.
   const own = [...live.reservedByUnsettled.values()].reduce<BudgetAmounts>(
     (sum, { amounts }) => addAmounts(sum, amounts),
     {},
@@ -54,7 +54,7 @@ export function releaseBudget(live: LiveSession): BudgetRelease {
   };
 }
 
-/** The outcome of a call is known whose session had ended before: what was kept for it is spent, or free. */
+/** Settles a call of a session that had already ended: the amounts kept for it are spent or released. */
 export function settleReserved(live: LiveSession, reserved: BudgetAmounts, spent: BudgetAmounts): BudgetRelease {
   const holder = holderOf(live);
   const carving = holder?.delegatedBudgets.get(live.lease.id);
@@ -71,14 +71,17 @@ export function settleReserved(live: LiveSession, reserved: BudgetAmounts, spent
   };
 }
 
-/** The nearest session above that still keeps something for this one. */
+/** The nearest ancestor that still holds a reservation for this session. */
 function holderOf(live: LiveSession): LiveSession | undefined {
   let holder = live.parent;
   while (holder !== undefined && !holder.delegatedBudgets.has(live.lease.id)) holder = holder.parent;
   return holder;
 }
 
-/** Sets aside what calls of a session that has ended may have spent; nothing, if there are none. */
+/**
+ * Replaces the reservation with the amounts that calls of an ended session may have spent; removes it if there are
+ * none.
+ */
 function reserveFor(carving: DelegatedBudget, amounts: BudgetAmounts, holder: LiveSession): void {
   const limited = limitedAmounts(holder.lease.budgets, amounts);
   if (isNothing(limited)) holder.delegatedBudgets.delete(carving.leaseId);

@@ -9,10 +9,11 @@ import type { LiveSession } from "./live-session.ts";
 import { requireUsable } from "./require-open.ts";
 
 /**
- * Ends a lease that was split off a session's own: its session is closed after all below it, and what it did not spend
- * is free again. Resolves when that is durable.
+ * Ends a delegated lease: its session is closed after all its descendants, and its unspent budget is returned. Resolves
+ * when that is durable.
  *
- * SECURITY: a lease of others, one that is over and none at all answer alike, so ids cannot be probed.
+ * SECURITY: the error is the same for a lease outside the caller's tree, one that has ended and an unknown one, so ids
+ * cannot be probed.
  */
 export async function releaseLease(release: LeaseRelease, kernel: KernelParts): Promise<ReleasedLease> {
   const { leaseId } = release;

@@ -4,7 +4,7 @@ import { describeFault } from "../result/describe-fault.ts";
 import { sessionStateAt } from "./session-state-at.ts";
 import { sessionFromJson } from "./session-to-json.ts";
 
-/** Removes what killed kernels left of sessions that have ended. Never rejects: what stays is tried at the next start. */
+/** Removes sandbox state that earlier kernels left behind for ended sessions. Never rejects: the next start retries. */
 export async function removeLeftovers(kernel: KernelParts): Promise<void> {
   const { programs, store, ledger } = kernel;
   const hasEnded = async (sessionId: string): Promise<boolean> => {

@@ -10,7 +10,11 @@ const REFUSALS: Readonly<Record<Exclude<SessionState, "open">, readonly [Rationa
   quarantined: ["SESSION_QUARANTINED", "this session is quarantined after containment violations"],
 };
 
-/** SECURITY: an unknown session and a wrong token answer alike, so ids cannot be probed. */
+/**
+ * Throws unless the session and all its ancestors are open.
+ *
+ * SECURITY: the error is the same for an unknown session and a wrong token, so ids cannot be probed.
+ */
 export function requireOpen(live: LiveSession | undefined, nowMs: number): LiveSession {
   if (live === undefined) {
     throw new KernelError("SESSION_UNKNOWN", "no session has this token; open one with `narthex session open`");
@@ -24,14 +28,17 @@ export function requireOpen(live: LiveSession | undefined, nowMs: number): LiveS
   return live;
 }
 
-/** The same for what is done without a call: nothing is put or read under a lease that has ended. */
+/**
+ * Throws unless the session and its ancestors are open and their leases valid. For operations that are not calls:
+ * nothing is stored or read under a lease that has ended.
+ */
 export function requireUsable(live: LiveSession | undefined, nowMs: number): LiveSession {
   const session = requireOpen(live, nowMs);
   requireLease(session, nowMs);
   return session;
 }
 
-/** SECURITY: whoever is shut out could go on through the sessions that it split off. */
+/** SECURITY: otherwise a quarantined session could continue through its children. */
 function requireOpenAncestors(parent: LiveSession, nowMs: number): void {
   for (let above: LiveSession | undefined = parent; above !== undefined; above = above.parent) {
     const state = sessionStateAt(above.session, nowMs);

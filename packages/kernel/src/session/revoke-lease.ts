@@ -7,16 +7,19 @@ import type { LiveSession } from "./live-session.ts";
 import { leaseRow } from "./session-rows.ts";
 
 /**
- * Revokes a lease and every lease below it: from now on no call is taken under any of them, and those that run are
- * cancelled. Resolves when that is durable and their jobs are gone. Throws LEASE_NOT_FOUND.
+ * Revokes a lease and every lease below it. New calls under them are denied, running ones are cancelled. Resolves when
+ * that is durable and their jobs have ended. Throws LEASE_NOT_FOUND.
  */
 export async function revokeLease(revocation: Revocation, kernel: KernelParts): Promise<RevokedLeases> {
   const top = await findHolder(revocation.leaseId, kernel);
   const leaseIds: string[] = [];
-  // All that could act is stopped before anything is waited for.
+  // Everything in memory is stopped before anything is awaited.
   let cancelledCalls = loadedTree(top).reduce((count, live) => count + stop(live), 0);
 
-  /** Above before below: once the first record is durable nothing below gives anything, whatever is written later. */
+  /**
+   * Writes parents before children: once the first record is durable, no lease below is valid, whatever is written
+   * later.
+   */
   async function write(live: LiveSession): Promise<void> {
     cancelledCalls += stop(live);
     leaseIds.push(live.lease.id);
@@ -31,11 +34,11 @@ export async function revokeLease(revocation: Revocation, kernel: KernelParts): 
   return { leaseIds, cancelledCalls };
 }
 
-/** Leases that were revoked in memory and are not written yet. */
+/** Sessions whose lease is revoked in memory, but whose record is not written yet. */
 const unwritten = new WeakSet<LiveSession>();
 const writing = new WeakMap<LiveSession, Promise<void>>();
 
-/** Takes no more calls under the session's own lease, and cancels those that run. */
+/** Revokes the session's own lease in memory and cancels its running calls. Returns their number. */
 function stop(live: LiveSession): number {
   if (!live.lease.revoked) {
     live.lease = { ...live.lease, revoked: true };
@@ -46,7 +49,7 @@ function stop(live: LiveSession): number {
   return running.length;
 }
 
-/** Whoever revokes the same lease meanwhile waits for the same record. */
+/** Writes the revocation once; concurrent revocations of the same lease wait for the same record. */
 async function writeOnce(live: LiveSession, revocation: Revocation, kernel: KernelParts): Promise<void> {
   if (unwritten.delete(live)) writing.set(live, append(live, revocation, kernel));
   await writing.get(live);
@@ -59,7 +62,7 @@ async function append(live: LiveSession, { reason, by }: Revocation, kernel: Ker
   const value = { leaseId: lease.id, reason: cut(reason), by: cut(by) };
   live.enter();
   try {
-    // Nobody is asked any longer about calls that will not be made.
+    // Withdraws open approval requests for calls that will not be made.
     const approvals = await kernel.approvals.endSession(live.id);
     const entries = [{ case: "leaseRevoked", value }] as const;
     await kernel.ledger.append({ chain: live.id, entries, state: [leaseRow(lease), ...approvals] });
@@ -73,7 +76,7 @@ function cut(text: string): string {
   return text.slice(0, MAX_TEXT).toWellFormed();
 }
 
-/** What a session left running in the background would go on under a lease that is no more. */
+/** Ends background jobs, which would otherwise continue under a revoked lease. */
 async function endJobs(live: LiveSession, kernel: KernelParts): Promise<void> {
   await kernel.shells?.endSession(live.id).catch((fault: unknown) => {
     kernel.logger("warn", "jobs could not be ended", { session: live.id, cause: describeFault(fault) });

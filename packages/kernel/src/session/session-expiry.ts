@@ -6,14 +6,15 @@ import type { LiveSession } from "./live-session.ts";
 import { sessionStateAt } from "./session-state-at.ts";
 
 const SWEEP_MS = 30_000;
-/** Between two sweeps: a clock that stands still must not make a loop of them. */
+/** Minimum time between two sweeps: with a clock that stands still they would become a busy loop. */
 const MIN_PAUSE_MS = 5;
 
 /**
- * Ends what outlives its lease: running calls are cancelled, jobs and shells are killed, and expired sessions are closed.
+ * Ends work that outlives its lease: running calls are cancelled, jobs and shells are killed, and expired sessions are
+ * closed.
  *
- * SECURITY: an agent can start a call or a job that runs for an hour one moment before its lease ends. One timer is set
- * to the earliest end of a lease that a call began under. Tested by "a running call is cancelled when its lease ends".
+ * SECURITY: an agent can start a call or job that runs for an hour just before its lease ends. One timer is set to the
+ * earliest end of any lease that a call began under. Tested by "cancels a running call when its lease ends, even if its session continues".
  */
 export class SessionExpiry {
   readonly #stopped = new WeakSet<LiveSession>();
@@ -31,7 +32,7 @@ export class SessionExpiry {
     this.#kernel = undefined;
   }
 
-  /** A call begins under this lease. */
+  /** Schedules a sweep for the end of the lease that a call begins under. */
   scheduleAt(expiresAtMs: number): void {
     if (this.#kernel !== undefined && expiresAtMs < this.#nextMs) this.#setTimer(expiresAtMs, this.#kernel);
   }
@@ -48,7 +49,7 @@ export class SessionExpiry {
     let nextMs = nowMs + SWEEP_MS;
     for (const live of kernel.sessions.live()) {
       const state = sessionStateAt(live.session, nowMs);
-      // A quarantined session takes no calls: what must be known of it is in the store.
+      // A quarantined session takes no calls, and all state that is still needed is in the store.
       if (state === "quarantined" && live.isIdle && live.children.size === 0) kernel.sessions.forget(live.id);
       if (state === "expired") {
         this.#close(live.id, kernel);
@@ -66,7 +67,7 @@ export class SessionExpiry {
     this.#setTimer(nextMs, kernel);
   }
 
-  /** For a lease that ends before its session does. */
+  /** Stops the work of a session whose lease ends before the session does. */
   #stop(live: LiveSession, kernel: KernelParts): void {
     for (const call of live.running.list()) call.cancel("expired");
     if (this.#stopped.has(live)) return;
@@ -90,7 +91,9 @@ export class SessionExpiry {
   }
 }
 
-/** Leases split off a session's own that have not ended: their unspent budget is needed here once they expire. */
+/**
+ * Delegated budgets of children that have not ended. Once these expire, their unspent budget returns to this session.
+ */
 function openDelegatedBudgets(live: LiveSession): readonly DelegatedBudget[] {
   return live.delegatedBudgets.values().filter((carving) => !carving.hasSessionEnded);
 }

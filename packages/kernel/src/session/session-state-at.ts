@@ -1,8 +1,8 @@
 import type { Session, SessionState } from "./session.ts";
 
-/** The state in which a session is at a moment: open sessions expire by themselves, all others stay as they are. */
+/** The state of a session at a moment. Open sessions expire with time; other states do not. */
 export function sessionStateAt(session: Session, nowMs: number): SessionState {
   if (session.state !== "open") return session.state;
-  // SECURITY: written so that a time that is not a number is past the end.
+  // SECURITY: this comparison treats a time that is not a number as past the end.
   return nowMs < session.expiresAtMs ? "open" : "expired";
 }

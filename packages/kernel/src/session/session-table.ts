@@ -12,20 +12,23 @@ import { LiveSession, usageKey } from "./live-session.ts";
 import { sessionFromJson } from "./session-to-json.ts";
 import { verifySessionToken } from "./verify-session-token.ts";
 
-/** The sessions of this kernel: those that have not ended in memory from their first use on, all others in the store. */
+/**
+ * The sessions of this kernel. Sessions that have not ended stay in memory after their first use; the others are in the
+ * store only.
+ */
 export interface SessionTable {
-  /** The session this very token belongs to, in whatever state it is. */
+  /** The session that this token authenticates, in any state. */
   authenticate(token: string): Promise<LiveSession | undefined> | LiveSession | undefined;
   find(sessionId: string): Promise<LiveSession | undefined>;
   add(live: LiveSession): void;
   forget(sessionId: string): void;
-  /** Those in memory. */
+  /** The sessions in memory. */
   live(): IterableIterator<LiveSession>;
   inMemory(sessionId: string): LiveSession | undefined;
 }
 
 const MAX_INTENTS = 10_000;
-/** More than a tree of leases can have, and what is kept for unknown outcomes of those that ended. */
+/** More than the open leases of a tree, plus the reservations kept for unknown outcomes of ended sessions. */
 const MAX_DELEGATED_BUDGETS = 20_000;
 const NONE: readonly string[] = [];
 const SESSION_ID = /^ses_[a-z2-7]{20}$/;
@@ -34,7 +37,7 @@ export interface SessionTableParts {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly requests: UsedRequestIds;
-  /** What a session may store with all that comes from it. */
+  /** Storage limit for a session together with its descendants. */
   readonly maxStoredBytes: number;
 }
 
@@ -53,7 +56,7 @@ export function createSessionTable({ store, ledger, requests, maxStoredBytes }: 
     const account = createBudgetAccount({ limits: lease.budgets, spent: amountsFrom(usage["spent"]) });
     const { parentSessionId } = session;
     const parent = parentSessionId === undefined ? undefined : await find(parentSessionId, [...below, sessionId]);
-    // SECURITY: a lease that does not come from where it says gives no rights.
+    // SECURITY: a lease whose recorded parent does not match grants nothing.
     if (lease.parentId !== parent?.lease.id || (parentSessionId !== undefined && parent === undefined))
       return undefined;
     const live = new LiveSession(session, lease, account, parent);
@@ -63,9 +66,9 @@ export function createSessionTable({ store, ledger, requests, maxStoredBytes }: 
       live.noteDurableLabels(live.labels);
     }
     if (parent !== undefined) live.addLabels(parent.labels);
-    // What has ended is not kept: a stranger with old ids cannot fill the memory.
+    // Ended sessions are not kept, so that an attacker with old ids cannot fill the memory.
     if (session.state === "closed" || session.state === "expired") return live;
-    // INVARIANT: with a session all that it was split off stay in memory, so that each has one account.
+    // INVARIANT: all ancestors of a session in memory are in memory too, so that each has a single account.
     parent?.children.set(sessionId, live);
     try {
       await restore(live);
@@ -80,7 +83,7 @@ export function createSessionTable({ store, ledger, requests, maxStoredBytes }: 
   function hold(live: LiveSession): void {
     sessions.set(live.id, live);
     if (live.parent === undefined) live.maxStoredBytes = maxStoredBytes;
-    // What sessions below stored that have ended is in their parent's account already.
+    // The bytes stored by ended descendants are already part of their parent's account.
     rootSession(live).treeStoredBytes += live.account.spent().stored_bytes ?? 0;
   }
 
@@ -105,7 +108,7 @@ export function createSessionTable({ store, ledger, requests, maxStoredBytes }: 
         continue;
       }
       live.unsettled.set(requestId, intent);
-      // Unsettled effects count as spent until somebody settles them.
+      // Unsettled effects count as spent until they are settled.
       live.reservedByUnsettled.set(requestId, live.account.restore(intent.reserved));
     }
     for (const row of await store.listState("leases", delegatedBudgetPrefix(live.lease.id), MAX_DELEGATED_BUDGETS)) {
@@ -123,9 +126,9 @@ export function createSessionTable({ store, ledger, requests, maxStoredBytes }: 
     return count;
   }
 
-  /** `below` are the sessions that are waiting for this one, which they were split off. */
+  /** `below` are the descendants that wait for this session to load; a cycle yields undefined. */
   async function find(sessionId: string, below: readonly string[] = NONE): Promise<LiveSession | undefined> {
-    // The table holds other rows beside the sessions' own.
+    // The table also contains rows that are not sessions.
     if (!SESSION_ID.test(sessionId) || below.includes(sessionId)) return undefined;
     const known = sessions.get(sessionId) ?? loading.get(sessionId);
     if (known !== undefined) return known;

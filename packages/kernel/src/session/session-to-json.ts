@@ -34,7 +34,7 @@ const LEVELS = ["", "L0", "L1", "L2"] as const;
 const WHOLE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const MAX_LABELS = 1000;
 
-/** A session's state row. Holds the hash of the token, so it stays in the store. */
+/** Encodes a session's state row. It contains the hash of the token, so it must not leave the store. */
 export function sessionToJson(session: Session): JsonObject {
   return {
     id: session.id,
@@ -56,7 +56,7 @@ export function sessionToJson(session: Session): JsonObject {
   };
 }
 
-/** Throws STORE_UNAVAILABLE if the row is not a session: a damaged one opens no door. */
+/** Decodes a session's state row. Throws STORE_UNAVAILABLE if the row is invalid: a damaged row grants no access. */
 export function sessionFromJson(json: JsonValue): Session {
   const reader = createJsonReader();
   return reader.finish(readSession(reader, json), "STORE_UNAVAILABLE", "the stored session");
@@ -68,7 +68,7 @@ function readSession(reader: JsonReader, json: JsonValue): Session | undefined {
   const name = (key: string, limit = MAX_ID_LEN) => reader.name(ownField(object, key), key, limit) ?? "";
   const whole = (key: string) => reader.wholeNumber(ownField(object, key), key, WHOLE) ?? 0;
   const parent = ownField(object, "parent_session_id");
-  // Placeholders below never leave this file: `finish` throws once anything was refused.
+  // The placeholders below are never returned: `finish` throws if any field was invalid.
   return {
     id: name("id"),
     tenant: name("tenant"),

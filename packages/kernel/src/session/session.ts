@@ -2,7 +2,7 @@ import type { LeaseRequest } from "../lease/lease.ts";
 
 export type SessionState = "open" | "closed" | "expired" | "quarantined";
 
-/** One agent's stay. The token itself is known only to its holder. */
+/** One session of an agent. Only the hash of its token is kept. */
 export interface Session {
   readonly id: string;
   readonly tenant: string;
@@ -19,10 +19,10 @@ export interface Session {
   readonly openedAtMs: number;
   readonly expiresAtMs: number;
   readonly state: SessionState;
-  /** How many calls were granted so far: the next one's number is one more. */
+  /** Number of calls granted so far; the next call has the next number. */
   readonly calls: number;
   readonly labels: readonly string[];
-  /** The containment level it began under; empty where nothing was examined. */
+  /** The containment level at its start; empty if it was not examined. */
   readonly level: string;
 }
 
@@ -35,8 +35,8 @@ export interface OpenSessionOptions {
   readonly seed?: Uint8Array;
   readonly lease?: LeaseRequest;
   readonly ttlMs?: number;
-  /** That it has from the start. */
+  /** Initial labels. */
   readonly labels?: readonly string[];
-  /** Hands a workspace of root's to the user that sandboxes run as. */
+  /** Hands a workspace that belongs to root over to the user that sandboxes run as. */
   readonly adopt?: boolean;
 }

@@ -10,10 +10,10 @@ export function remainingTreeBytes(live: LiveSession): number {
 }
 
 /**
- * Counts bytes before they are written; answers what is missing, and counts nothing then.
+ * Counts bytes before they are written. If the limit would be exceeded, counts nothing and returns the shortfall.
  *
- * SECURITY: a bound of the kernel's configuration, beside the budgets of leases: splitting a session off makes no room.
- * Tested by "sessions of one tree share what they may store".
+ * SECURITY: the limit is part of the kernel's configuration, in addition to lease budgets: delegating does not create
+ * more room. Tested by "sessions of one tree share their storage limit, and another tree does not".
  */
 export function countTreeBytes(live: LiveSession, bytes: number): BudgetShortfall | undefined {
   const remaining = remainingTreeBytes(live);
@@ -22,12 +22,15 @@ export function countTreeBytes(live: LiveSession, bytes: number): BudgetShortfal
   return undefined;
 }
 
-/** Counts a small input, which lies in the ledger itself and is no part of any budget. Large ones are charged as content. */
+/**
+ * Counts a small input, which is stored in the ledger itself and belongs to no budget. Large inputs are charged as
+ * content.
+ */
 export function countRowBytes(live: LiveSession, bytes: number): void {
   if (bytes <= MAX_ROW_CONTENT_BYTES) rootSession(live).treeStoredBytes += bytes;
 }
 
-/** Replaces what was counted for a call by what it really stored. */
+/** Replaces the bytes counted for a call by the bytes it actually stored. */
 export function settleTreeBytes(live: LiveSession, countedBytes: number, storedBytes: number): void {
   rootSession(live).treeStoredBytes += storedBytes - countedBytes;
 }

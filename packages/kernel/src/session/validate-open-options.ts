@@ -5,7 +5,7 @@ import { findLabelProblems } from "../label/check-labels.ts";
 import { type OptionNames, refuseUnknownOptions } from "../refuse-unknown-options.ts";
 import type { OpenSessionOptions } from "./session.ts";
 
-/** A year. */
+/** One year. */
 const MAX_SESSION_TTL_MS = 365 * 24 * 3_600_000;
 
 const NAMES: OptionNames<OpenSessionOptions> = {
@@ -21,14 +21,14 @@ const NAMES: OptionNames<OpenSessionOptions> = {
   adopt: true,
 };
 
-/** Before anything is looked at. Throws INVALID_INPUT. */
+/** Rejects unknown options before anything else is checked. Throws INVALID_INPUT. */
 export function refuseUnknownOpenOptions(options: OpenSessionOptions): void {
   refuseUnknownOptions(options, NAMES, "a session");
 }
 
 /**
- * Everything wrong with what a session is to be opened with; empty if nothing is. The lease is checked where it is
- * made, and what the workspace is on this machine by the host. `present` are labels that it has anyway.
+ * Returns all violations in the options for a new session. The lease is validated when it is created, and the host
+ * validates the workspace on this machine. `present` are labels that the session has anyway.
  */
 export function validateOpenOptions(
   options: OpenSessionOptions,
@@ -52,7 +52,7 @@ export function validateOpenOptions(
   return [...reader.violations, ...findLabelProblems(options.labels ?? [], present)];
 }
 
-/** SECURITY: `/` is no workspace: a default lease would give the whole machine. */
+/** SECURITY: `/` is not allowed as a workspace: a default lease would grant the whole machine. */
 function checkPath(reader: JsonReader, path: string, field: string): boolean {
   if (reader.name(path, field, MAX_PATH_LEN) === undefined) return false;
   if (path !== "/" && isNormalPath(path)) return true;

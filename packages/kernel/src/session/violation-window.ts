@@ -1,4 +1,4 @@
-/** What a contained call may end with when it tried to leave its containment. Invalid input is never among them. */
+/** Error codes of a contained call that tried to leave its containment. Never includes invalid input. */
 const CONTAINMENT_CODES: ReadonlySet<string> = new Set(["UNDECLARED_EFFECT", "PATH_ESCAPE", "NETWORK_BLOCKED"]);
 
 export function isContainmentViolation(code: string): boolean {
@@ -7,7 +7,7 @@ export function isContainmentViolation(code: string): boolean {
 
 /** Counts one session's containment violations. */
 export interface ViolationWindow {
-  /** Notes one; true once the limit was reached within the window. It stays true. */
+  /** Records a violation. Returns true once the limit was reached within the window, and from then on always. */
   note(nowMs: number): boolean;
 }
 
@@ -18,7 +18,7 @@ export interface ViolationWindowOptions {
 
 export const DEFAULT_VIOLATION_WINDOW: ViolationWindowOptions = { limit: 5, windowMs: 60_000 };
 
-/** Remembers at most `limit` moments. */
+/** Keeps at most `limit` timestamps. */
 export function createViolationWindow({ limit, windowMs }: ViolationWindowOptions): ViolationWindow {
   const moments: number[] = [];
   let isReached = false;

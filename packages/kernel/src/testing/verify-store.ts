@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type VerifyReport, verifyLedger } from "@narthex/verify";
 import type { ContentStore, Store } from "../ports.ts";
 
-/** Fails unless the independent reader finds every record, order and commitment as it should be. */
+/** Fails unless the independent verifier accepts every record, the order and every commitment. */
 export async function verifyStore(store: Store, contentStore?: ContentStore): Promise<VerifyReport> {
   const report = await verifyLedger({
     async *records() {

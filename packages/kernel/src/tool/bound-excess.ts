@@ -1,4 +1,4 @@
-/** A bound of a tool that a call asks to be let beyond. */
+/** A declared bound that a call requests to exceed. */
 export interface BoundExcess {
   readonly bound: "timeout_ms" | "max_cpu_ms";
   readonly asked: number;

@@ -2,11 +2,11 @@ import type { Violation } from "@narthex/contracts";
 import { BOUND_CEILINGS, DECLARATION_CEILINGS } from "./ceilings.ts";
 import type { Bounds, ToolDeclaration } from "./tool.ts";
 
-/** Only what limits a process or a module from outside can hold these. */
+/** Bounds that can only be enforced on a process or module from outside. */
 const NOT_INLINE: readonly (keyof Bounds)[] = ["maxCpuMs", "maxMemoryBytes", "maxFuel"];
 const REQUIRED: readonly (keyof Bounds)[] = ["timeoutMs", "maxOutputBytes"];
 
-/** What is wrong with a declaration's bounds and price. */
+/** Finds violations in a declaration's bounds and price. */
 export function findBoundProblems(tool: ToolDeclaration): Violation[] {
   const found: Violation[] = [];
   if (typeof tool.bounds !== "object" || tool.bounds === null) {

@@ -3,10 +3,10 @@ import type { Bounds } from "./tool.ts";
 
 const MB = 1024 * 1024;
 
-/** The most any declaration may ask for. Every ceiling of a tool is in this table. */
+/** The maximum value of each bound that a declaration may set. Every ceiling of a tool is in this table. */
 export const BOUND_CEILINGS: Readonly<Record<keyof Bounds, number>> = {
   timeoutMs: MAX_TIMEOUT_MS,
-  /** What a model is shown of one result. */
+  /** Bytes of one result that a model is shown. */
   maxOutputBytes: MAX_INLINE_RESULT_BYTES,
   maxMemoryBytes: 16 * 1024 * MB,
   /** One hour on sixteen cores. */
@@ -17,7 +17,7 @@ export const BOUND_CEILINGS: Readonly<Record<keyof Bounds, number>> = {
 };
 
 export const DECLARATION_CEILINGS = {
-  /** Characters; all of them are put before a model. */
+  /** Characters; all of them are part of the model's context. */
   description: 16_384,
   price: 1_000_000_000,
   capabilities: 100,

@@ -22,7 +22,7 @@ import {
 
 const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Only built-in and the embedder's own code is trusted enough to run inline. */
+/** Only built-in tools and the embedder's own code are trusted enough to run inline. */
 const ISOLATION_BY_SOURCE: Readonly<Record<ToolSource, readonly Isolation[]>> = {
   builtin: ["inline", "worker", "process", "wasm", "http"],
   embedder: ["inline"],
@@ -47,7 +47,10 @@ const FUNCTIONS = [
   "reconcile",
 ] as const;
 
-/** What is wrong with a declaration, apart from its schemas and bounds. Trusts no type: adapters build tools too. */
+/**
+ * Finds violations in a declaration, apart from its schemas and bounds. Does not rely on static types: adapters build
+ * tools too.
+ */
 export function findDeclarationProblems(tool: Tool): Violation[] {
   return [
     ...identity(tool),
@@ -152,7 +155,7 @@ function* normalising(tool: Tool): Generator<Violation> {
   }
 }
 
-/** How a result of this type is normalised unless the tool brings its own rule. */
+/** The default normalisation of a result type, for tools without a rule of their own. */
 export function naturalRule(resultType: Tool["resultType"]): "json" | "binary" {
   return resultType === "string" || resultType === "binary" || resultType === "stream" ? "binary" : "json";
 }
@@ -186,7 +189,7 @@ function* code(tool: Tool): Generator<Violation> {
   }
 }
 
-/** SECURITY: a redactor that is not understood hides nothing. */
+/** SECURITY: a malformed redactor would hide nothing. */
 function* redactors(tool: Tool): Generator<Violation> {
   if (tool.redactors === undefined) return;
   if (!isList(tool.redactors)) {
@@ -215,7 +218,7 @@ function* redactors(tool: Tool): Generator<Violation> {
 
 const ACTION_NAME = /^[a-z][a-z0-9_]{0,127}$/;
 
-/** SECURITY: a tool can speak only of itself: a rule for another tool never fits it. */
+/** SECURITY: a tool can only name its own actions, so that it never matches a rule for another tool. */
 function* policySide(tool: Tool): Generator<Violation> {
   if ((tool.action === undefined) !== (tool.actions === undefined)) {
     yield problem("actions", "required", "must name what `action` can give, and stands only with it");

@@ -38,12 +38,12 @@ import type {
 } from "./tool.ts";
 
 /**
- * JSON Schema 2020-12: a literal object, one built with typebox, or `true` for any JSON; or a schema of zod, valibot or arktype.
- * Types follow from all of them.
+ * JSON Schema 2020-12 as a literal object, built with typebox, or `true` for any JSON; or a zod, valibot or arktype
+ * schema. All of them determine the static types.
  */
 export type SchemaSource = TSchema | boolean | StandardSchema;
 
-/** The TypeScript type of the values that `run` is given for a schema. */
+/** The TypeScript type of `run`'s input for a schema. */
 export type SchemaOutput<S> = S extends boolean
   ? JsonValue
   : S extends StandardSchema
@@ -52,10 +52,10 @@ export type SchemaOutput<S> = S extends boolean
       ? Known<Static<S>>
       : JsonValue;
 
-/** The type of the values that callers send: those of a schema library before its defaults and transforms. */
+/** The TypeScript type of a caller's input. For a schema library, the type before defaults and transforms. */
 export type SchemaInput<S> = S extends StandardSchema ? StandardInput<S> : SchemaOutput<S>;
 
-/** What `run` answers, by the kind of result and, for JSON, by the output schema. */
+/** The return type of `run`, by the result type and, for JSON, by the output schema. */
 export type OutputOf<R extends ResultType, O> = R extends "binary"
   ? Uint8Array
   : R extends "stream"
@@ -70,7 +70,7 @@ export type OutputOf<R extends ResultType, O> = R extends "binary"
             ? JsonValue[]
             : JsonValue;
 
-/** What a caller gets as the value of a result. */
+/** The type of a result's value for callers. */
 export type ResultOf<R extends ResultType, O> = R extends "stream"
   ? Uint8Array
   : R extends "json" | "object" | "array"
@@ -80,10 +80,10 @@ export type ResultOf<R extends ResultType, O> = R extends "stream"
     : OutputOf<R, O>;
 
 /**
- * A tool as its author writes it. Everything optional has the default named beside it.
+ * A tool as its author writes it. The comments of optional properties state their defaults.
  *
- * Types follow from the schemas alone, never from what `run` takes and answers: to look for a schema there took a
- * compiler seconds in every program.
+ * Types are inferred from the schemas alone, never from the parameters and return type of `run`: inferring a schema
+ * from those added seconds of compile time to every program.
  */
 export interface ToolDefinition<
   I extends SchemaSource,
@@ -92,38 +92,38 @@ export interface ToolDefinition<
   N extends string = string,
 > {
   readonly name: N;
-  /** For a model: what the tool does, when to use it, what it answers. */
+  /** For a model: what the tool does, when to use it, what it returns. */
   readonly description: string;
-  /** `1.0.0`. */
+  /** Default: `1.0.0`. */
   readonly version?: string;
   readonly inputSchema: I;
   readonly outputSchema?: O;
-  /** `json`. */
+  /** Default: `json`. */
   readonly resultType?: R;
-  /** `json` for JSON results, `binary` for text and bytes; `custom` where there is a `normaliseCustom`. */
+  /** Default: `json` for JSON results, `binary` for text and bytes, `custom` with a `normaliseCustom`. */
   readonly normalise?: ToolDeclaration["normalise"];
-  /** None. */
+  /** Default: none. */
   readonly effects?: readonly Effect[];
-  /** `nondeterministic`: the most that can be said of unknown code. */
+  /** Default: `nondeterministic`, the only safe assumption about unknown code. */
   readonly determinism?: Determinism;
-  /** `side_effecting`: say `read_only` of what changes nothing. */
+  /** Default: `side_effecting`. Set `read_only` if the tool changes nothing. */
   readonly tier?: SafetyTier;
-  /** None. */
+  /** Default: none. */
   readonly capabilities?: readonly Capability[];
-  /** 30 s, and 16 KiB shown to a model. */
+  /** Default: 30 s, and 16 KiB shown to a model. */
   readonly bounds?: Partial<Bounds>;
-  /** 1 cost unit. */
+  /** Default: 1 cost unit. */
   readonly price?: number;
-  /** `embedder`. */
+  /** Default: `embedder`. */
   readonly source?: ToolSource;
-  /** `inline`. */
+  /** Default: `inline`. */
   readonly isolation?: Isolation;
-  /** None of its own. */
+  /** Default: none of its own. */
   readonly labels?: readonly string[];
   readonly redactors?: readonly Redactor[];
-  /** No. */
+  /** Default: false. */
   readonly takesSecrets?: boolean;
-  /** No. */
+  /** Default: false. */
   readonly changesByPrograms?: boolean;
   narrow?(input: NoInfer<SchemaInput<I>>): Narrowing;
   readonly needsAnyOf?: Tool["needsAnyOf"];
@@ -137,7 +137,7 @@ export interface ToolDefinition<
   approvalFiles?(input: NoInfer<SchemaInput<I>>, session: ToolSession): readonly string[];
   canonicalInput?(input: NoInfer<SchemaInput<I>>): JsonValue;
   firstLine?(input: NoInfer<SchemaInput<I>>): number | undefined;
-  /** JSON results are shown as JSON. */
+  /** By default JSON results are shown as JSON. */
   textView?(output: NoInfer<OutputOf<R, O>>): readonly ViewPart[];
   normaliseCustom?(output: NoInfer<OutputOf<R, O>>): Uint8Array;
   reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
@@ -147,7 +147,7 @@ export interface ToolDefinition<
   ): Promise<NoInfer<OutputOf<R, O>>> | NoInfer<OutputOf<R, O>>;
 }
 
-/** What a definition can have. */
+/** All properties of a definition. */
 export const DEFINITION_NAMES: OptionNames<AnyDefinition> = {
   name: true,
   description: true,
@@ -187,10 +187,11 @@ export const DEFINITION_NAMES: OptionNames<AnyDefinition> = {
 };
 
 /**
- * Makes a tool whose `run` sees the type its input schema describes and must answer what its output schema promises. With a
- * schema of a library, its JSON Schema is what is declared and checked first; then the library's own validator runs, and
- * `run` is given what that makes of the input. Everything that decides about a call sees the JSON as it was sent.
- * Contradictions in it are found when it is registered. Throws INVALID_DECLARATION for what it cannot be made of.
+ * Defines a tool. `run` receives the type that the input schema describes and must return the one that the output
+ * schema describes. For a schema library, the schema's JSON Schema is declared and checked first; then the library's
+ * own validator runs, and `run` receives its output. Everything that decides about a call sees the original JSON.
+ * Contradictions in the definition are reported when the tool is registered. Throws INVALID_DECLARATION if no tool can
+ * be created from it.
  */
 export function defineTool<
   const I extends SchemaSource,
@@ -198,12 +199,12 @@ export function defineTool<
   const R extends ResultType = "json",
   const N extends string = string,
 >(definition: ToolDefinition<I, O, R, N>): DefinedTool<N, SchemaInput<I>, ResultOf<R, O>> {
-  // SECURITY: a misspelt `effects` would need no right, a misspelt `redactors` would hide nothing.
+  // SECURITY: a misspelt `effects` would require no capability, a misspelt `redactors` would hide nothing.
   const given = requireObject(definition, "defineTool", "INVALID_DECLARATION");
   refuseOptions(findUnknownOptions(given, Object.keys(DEFINITION_NAMES)), "defineTool", "INVALID_DECLARATION");
   const resultType = definition.resultType ?? "json";
-  // INVARIANT: the kernel calls its code only with input that passed the input schema, so its type is what that says.
-  // By way of `unknown`: to compare the two takes a compiler seconds.
+  // INVARIANT: the kernel calls this code only with input that passed the input schema, so the input has the schema's
+  // type. Cast through `unknown`, because comparing the two types takes the compiler seconds.
   const code = bindCode(definition as unknown as AnyDefinition);
   const rule = definition.normaliseCustom === undefined ? naturalRule(resultType) : "custom";
   return {
@@ -234,7 +235,7 @@ export function defineTool<
   };
 }
 
-/** What is no object is left for who inspects it: spread, it would be no bounds at all. */
+/** A value that is not an object is passed on unchanged, to be reported at registration: spreading it would hide it. */
 function boundsOf(given: Partial<Bounds>): Bounds {
   const bounds = { timeoutMs: DEFAULT_TIMEOUT_MS, maxOutputBytes: DEFAULT_VIEW_BYTES, ...given };
   return typeof given === "object" ? bounds : given;
@@ -258,7 +259,7 @@ type ToolCode = Pick<
   | "run"
 >;
 
-/** A definition of whose schemas nothing is known: its code takes and answers any JSON. */
+/** A definition with unknown schemas, whose code takes and returns any JSON. */
 type AnyDefinition = ToolDefinition<true, undefined, ResultType>;
 
 function bindCode(definition: AnyDefinition): ToolCode {
@@ -282,9 +283,9 @@ function bindCode(definition: AnyDefinition): ToolCode {
 }
 
 /**
- * Puts the validators of a schema library around the tool's code.
+ * Wraps the tool's code with the validators of a schema library.
  *
- * SECURITY: a validator is given a copy: one that changes its input must not change what policy and people are asked about.
+ * SECURITY: a validator receives a copy: if it modifies its input, policy and people must still see the original.
  */
 function validatedCode(
   { name, inputSchema, outputSchema, resultType }: AnyDefinition,
@@ -295,7 +296,7 @@ function validatedCode(
     throw new KernelError("INVALID_DECLARATION", "outputSchema: of a stream only JSON Schema can be checked");
   }
   const parseOutput = (output: ToolOutput): ToolOutput =>
-    // What it makes of the output is checked to be JSON, by its JSON Schema, when it is kept.
+    // The validator's output is checked against the JSON Schema later, when it is stored.
     parseStandard(promised as StandardSchema, output, { code: "INVALID_OUTPUT", subject: name }) as ToolOutput;
   const answer: Tool["run"] = !isStandardSchema(promised)
     ? run
@@ -308,7 +309,7 @@ function validatedCode(
     parseStandard(given, structuredClone(input), { code: "INVALID_INPUT", subject: name });
   return {
     checkInput: (input) => void parseInput(input),
-    // The type of `run` follows from the same schema.
+    // The input type of `run` is inferred from the same schema.
     run: (input, context) => answer(parseInput(input) as JsonValue, context),
   };
 }
@@ -317,13 +318,13 @@ function isThenable(output: Promise<ToolOutput> | ToolOutput): output is Promise
   return typeof output === "object" && output !== null && "then" in output && typeof output.then === "function";
 }
 
-/** What is no function stays what it is, and is found when the tool is registered. */
+/** Binds a function to its owner. Any other value is returned unchanged, to be reported at registration. */
 function bound<F extends (...given: never[]) => unknown>(code: F, owner: object): F {
-  // What a function bound to its owner takes and answers is what it did before.
+  // Binding does not change a function's parameters and return type.
   return typeof code === "function" ? (code.bind(owner) as F) : code;
 }
 
-/** typebox objects carry hidden marks; a declaration holds plain, frozen JSON. Throws INVALID_DECLARATION. */
+/** Copies a schema to plain, frozen JSON without typebox's hidden markers. Throws INVALID_DECLARATION. */
 function plainSchema(schema: SchemaSource, name: "inputSchema" | "outputSchema"): JsonObject | boolean {
   const problems = new Problems(name);
   const plain = copySchema(isStandardSchema(schema) ? toJsonSchema(schema, name) : schema, problems);
@@ -331,5 +332,5 @@ function plainSchema(schema: SchemaSource, name: "inputSchema" | "outputSchema")
   return plain ?? false;
 }
 
-/** `unknown` and `any`, which a schema without constraints gives, mean any JSON here. */
+/** Maps `unknown` and `any`, inferred from a schema without constraints, to any JSON. */
 type Known<T> = unknown extends T ? JsonValue : T;

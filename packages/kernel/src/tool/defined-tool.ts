@@ -1,8 +1,8 @@
 import type { Tool } from "./tool.ts";
 
-/** A tool of which the compiler knows the name, the input that callers send, and the value of a result. */
+/** A tool whose name, input and result value are known to the compiler. */
 export interface DefinedTool<Name extends string, Input, Value> extends Tool {
   readonly name: Name;
-  /** Never there at run time. */
+  /** Type information only; never set at run time. */
   readonly "~types"?: { readonly input: Input; readonly value: Value } | undefined;
 }

@@ -4,8 +4,8 @@ import { capabilityToJson } from "../capability/capability-to-json.ts";
 import type { Bounds, ToolDeclaration } from "./tool.ts";
 
 /**
- * A declaration as plain JSON: what definition hashes cover and what `tools show` prints. The same declaration gives
- * the same JSON, however its effects and capabilities were ordered.
+ * A declaration as plain JSON: the input of definition hashes and the output of `tools show`. Independent of the order
+ * of effects and capabilities.
  */
 export function describeTool(tool: ToolDeclaration): JsonObject {
   return {
@@ -24,7 +24,7 @@ export function describeTool(tool: ToolDeclaration): JsonObject {
     capabilities: describeCapabilities(tool.capabilities),
     bounds: describeBounds(tool.bounds),
     price: tool.price,
-    // Only where there are any, so that the definitions of all others stay what they were.
+    // Omitted if empty, so that the hashes of tools without labels do not change.
     ...(tool.labels !== undefined && tool.labels.length > 0 && { labels: [...tool.labels].sort() }),
     ...(tool.program !== undefined && { program: { hash: tool.program.hash } }),
   };

@@ -2,12 +2,12 @@ import type { Capability, CapabilityKind } from "../capability/capability.ts";
 import type { Effect } from "./tool.ts";
 
 /**
- * Effects that change or send something, so that a `read_only` tool cannot have them: a read-only call writes no
- * intent, runs beside others and may be run again after a crash.
+ * Effects that change or send something and are therefore not allowed in a `read_only` tool: a read-only call writes no
+ * intent, runs concurrently with others and may be run again after a crash.
  *
- * `inference` is one: it hands content to somebody else and spends money, neither of which may happen twice unasked.
- * `process_spawn` is not: without a write effect a process gets read-only mounts and no network, and git STATUS is a
- * read that needs one.
+ * Includes `inference`: it sends content to a third party and spends money, neither of which may be repeated without
+ * approval. Does not include `process_spawn`: without a write effect a process gets read-only mounts and no network,
+ * and git STATUS is a read that needs one.
  */
 export const WRITE_EFFECTS: ReadonlySet<Effect> = new Set<Effect>([
   "net_write",
@@ -17,10 +17,10 @@ export const WRITE_EFFECTS: ReadonlySet<Effect> = new Set<Effect>([
   "artifact",
 ]);
 
-/** Effects whose answers come from somewhere that a replay cannot bring back. */
+/** Effects with responses from external systems, which a replay cannot reproduce. */
 export const OUTSIDE_EFFECTS: ReadonlySet<Effect> = new Set<Effect>(["net_read", "net_write", "inference"]);
 
-/** The right that a tool asks for which says of an effect only that it has it: some right of that kind. */
+/** For each effect, the capability that a tool declares to require any grant of that kind, without naming a scope. */
 export const EFFECT_RIGHTS = {
   net_read: { kind: "net_read", hosts: [] },
   net_write: { kind: "net_write", hosts: [] },
@@ -34,7 +34,10 @@ export const EFFECT_RIGHTS = {
   artifact: { kind: "artifact", names: [] },
 } satisfies Readonly<Record<Effect, Capability>>;
 
-/** The rights of which a tool must ask for at least one if it declares the effect: that one, or another that will do. */
+/**
+ * For each effect, the kinds of capabilities of which a tool must declare at least one: the effect's own, or one that
+ * implies it.
+ */
 export const EFFECT_CAPABILITIES: Readonly<Record<Effect, readonly CapabilityKind[]>> = {
   net_read: [EFFECT_RIGHTS.net_read.kind, "mcp"],
   net_write: [EFFECT_RIGHTS.net_write.kind, "mcp"],

@@ -4,10 +4,10 @@ import type { Tool } from "./tool.ts";
 const LETTERS = /^[A-Za-z_]+$/;
 
 /**
- * The input with the schema's spelling in the fields that take any case: `STATUS` for `status`.
+ * Returns the input with the schema's spelling in the case-insensitive fields: `STATUS` for `status`.
  *
- * SECURITY: it comes before every check, so that one call has one form: rules, digests, people and the tool see this one.
- * ASCII letters only: other scripts have letters that fold to these.
+ * SECURITY: runs before every check, so that a call has a single form for rules, digests, people and the tool. ASCII
+ * letters only: other scripts have letters that fold to ASCII ones.
  */
 export function foldCase({ anyCase, inputSchema }: Pick<Tool, "anyCase" | "inputSchema">, input: JsonValue): JsonValue {
   if (anyCase === undefined || !isJsonObject(input) || !isJsonObject(inputSchema)) return input;

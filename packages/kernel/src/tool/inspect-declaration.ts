@@ -6,14 +6,17 @@ import { findDeclarationProblems } from "./declaration-rules.ts";
 import { compileOutputSchema } from "./output-schema.ts";
 import type { Tool } from "./tool.ts";
 
-/** A declaration that was found sound, with its schemas made ready. */
+/** A valid declaration with its compiled schemas. */
 export interface InspectedDeclaration {
   readonly inputSchema: CompiledSchema;
-  /** Undefined where any output will do. */
+  /** Undefined if any output is valid. */
   readonly outputSchema: CompiledSchema | undefined;
 }
 
-/** Throws INVALID_DECLARATION with every problem of the declaration and its schemas. */
+/**
+ * Validates and compiles a declaration. Throws INVALID_DECLARATION with every problem of the declaration and its
+ * schemas.
+ */
 export function inspectDeclaration(tool: Tool): InspectedDeclaration {
   const violations = [...findDeclarationProblems(tool), ...findBoundProblems(tool)];
   const inputSchema = collect(violations, () => compileSchema(tool.inputSchema, { name: "inputSchema" }));
@@ -22,7 +25,7 @@ export function inspectDeclaration(tool: Tool): InspectedDeclaration {
   return { inputSchema, outputSchema };
 }
 
-/** Throws INVALID_DECLARATION if the declaration contradicts itself or lacks something. */
+/** Throws INVALID_DECLARATION if the declaration contradicts itself or is incomplete. */
 export function checkDeclaration(tool: Tool): void {
   inspectDeclaration(tool);
 }

@@ -11,26 +11,26 @@ import {
   type Tool,
 } from "./tool.ts";
 
-/** What one call of a tool may do at most. */
+/** The limits of one call of a tool. */
 export interface NarrowedTool {
   readonly effects: readonly Effect[];
   readonly tier: SafetyTier;
   readonly determinism: Determinism;
-  /** What policy is asked about. */
+  /** The action of the call's policy requests. */
   readonly action: string;
   readonly timeoutMs: number;
-  /** Undefined if the tool sets itself no bound. */
+  /** Undefined if the tool declares no such bound. */
   readonly maxCpuMs?: number | undefined;
-  /** These arguments ask for more than the tool declared: the call is denied. */
+  /** Set if the arguments request more than the tool declared: the call is denied. */
   readonly boundExcess?: BoundExcess;
 }
 
 /**
- * The declared maximum, narrowed for these arguments if the tool knows how.
+ * The declared limits, narrowed for these arguments if the tool supports it.
  *
- * SECURITY: decisions rest on this, so a narrowing that claims more than was declared, or that contradicts itself, is
- * a fault (INVALID_DECLARATION) and the call does not run. More time than was declared is what the call asks for, and no
- * fault of its tool: `decide` refuses that.
+ * SECURITY: decisions rely on this, so a narrowing that exceeds the declaration or contradicts itself is an error
+ * (INVALID_DECLARATION) and the call does not run. Requesting more time than declared is not an error of the tool but a
+ * property of the call: `decide` denies it.
  */
 export function narrowTool(tool: Tool, input: JsonValue): NarrowedTool {
   const action = actionFor(tool, input);
@@ -69,7 +69,9 @@ export function narrowTool(tool: Tool, input: JsonValue): NarrowedTool {
   };
 }
 
-/** SECURITY: a tool can speak only of what it declared, which is itself: a rule for another tool never fits it. */
+/**
+ * SECURITY: a tool can only name actions that it declared, all its own, so it never matches a rule for another tool.
+ */
 function actionFor(tool: Tool, input: JsonValue): string {
   if (tool.action === undefined) return tool.name;
   const action = tool.action(input);
@@ -85,7 +87,7 @@ function askTool(tool: Tool, input: JsonValue): Narrowing {
   }
 }
 
-/** Both lists go from the least to the most. */
+/** Whether `level` is at most `most`. Both lists are in ascending order. */
 function isWithin<T>(levels: readonly T[], level: T, most: T): boolean {
   const index = levels.indexOf(level);
   return index >= 0 && index <= levels.indexOf(most);

@@ -3,7 +3,7 @@ import { compileSchema } from "../schema/compile-schema.ts";
 import type { CompiledSchema } from "../schema/compiled-schema.ts";
 import type { ResultType, ToolDeclaration } from "./tool.ts";
 
-/** The JSON type a schema of such a result speaks of. A stream's schema speaks of its whole text. */
+/** The JSON type that the schema of each result type must declare. The schema of a stream applies to its whole text. */
 const SCHEMA_TYPES: Readonly<Record<ResultType, string | undefined>> = {
   json: undefined,
   object: "object",
@@ -13,7 +13,7 @@ const SCHEMA_TYPES: Readonly<Record<ResultType, string | undefined>> = {
   binary: undefined,
 };
 
-/** A tool's output schema made ready; undefined if it declares none. Throws INVALID_DECLARATION. */
+/** Compiles a tool's output schema; undefined if it declares none. Throws INVALID_DECLARATION. */
 export function compileOutputSchema({ resultType, outputSchema }: ToolDeclaration): CompiledSchema | undefined {
   if (outputSchema === undefined) return undefined;
   if (resultType === "binary") throw refusal("outputSchema", "a binary result is bytes: it takes no schema");

@@ -2,14 +2,17 @@ import { type ErrorCode, KernelError, type Violation } from "@narthex/contracts"
 import { fieldAt } from "../schema/report.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 
-/** As messages about more of them name no more. */
+/** Maximum number of issues in a message, the same as for JSON Schema violations. */
 const MAX_SHOWN = 10;
-/** A caller chooses how many there are. No error keeps more. */
+/** Maximum number of issues kept with an error; the caller's input determines how many there are. */
 const MAX_READ = 50;
 const MAX_MESSAGE = 1000;
 const MAX_PATH = 32;
 
-/** The JSON Schema of a library's schema: what is checked, hashed and declared. Throws INVALID_DECLARATION without one. */
+/**
+ * The JSON Schema of a library's schema, which is declared, hashed and checked. Throws INVALID_DECLARATION if it has
+ * none.
+ */
 export function toJsonSchema(schema: StandardSchema, name: "inputSchema" | "outputSchema"): Record<string, unknown> {
   const { vendor, jsonSchema } = schema["~standard"];
   const library = typeof vendor === "string" ? vendor : "its library";
@@ -29,8 +32,8 @@ export function toJsonSchema(schema: StandardSchema, name: "inputSchema" | "outp
 }
 
 /**
- * The value that a library makes of one, with its defaults and transforms. Throws a KernelError with every issue; and
- * EXECUTION_FAILED for a promise: whether a schema gives one shows only when it is used.
+ * Validates a value with a library's schema and returns its output, with defaults and transforms. Throws a KernelError
+ * with the issues; EXECUTION_FAILED for a promise, because asynchronous schemas can only be recognized when they run.
  */
 export function parseStandard(
   schema: StandardSchema,
@@ -51,7 +54,7 @@ export function parseStandard(
   }
   const issues = isHolder(result) ? result["issues"] : null;
   if (isHolder(result) && issues === undefined && "value" in result) return result["value"];
-  // SECURITY: an answer that is not the standard's is no yes.
+  // SECURITY: a result that does not conform to the standard does not count as valid.
   if (!Array.isArray(issues)) {
     const message = `the schema of \`${subject}\` answers neither a value nor a list of issues`;
     throw new KernelError("EXECUTION_FAILED", message, { changedNothing });

@@ -3,8 +3,8 @@ import { EFFECT_CAPABILITIES } from "./effect-rules.ts";
 import type { Effect, Tool } from "./tool.ts";
 
 /**
- * The capabilities a call with these effects must have: all that its tool declares, but those that only an effect needs
- * which these arguments do not have.
+ * The capabilities that a call with these effects requires: all that its tool declares, except those needed only for
+ * effects that this call does not have.
  */
 export function requiredCapabilities(tool: Tool, effects: readonly Effect[]): readonly Capability[] {
   if (effects.length === tool.effects.length) return tool.capabilities;

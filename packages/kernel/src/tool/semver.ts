@@ -1,4 +1,4 @@
-/** A semantic version 2.0.0, taken apart. */
+/** A parsed semantic version 2.0.0. */
 export interface Semver {
   readonly major: number;
   readonly minor: number;
@@ -15,7 +15,7 @@ const SEMVER = new RegExp(
   `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${IDENTIFIER}(?:\\.${IDENTIFIER})*))?(?:\\+([0-9a-zA-Z-]+(?:\\.[0-9a-zA-Z-]+)*))?$`,
 );
 
-/** Strict: no `v`, no missing parts, no leading zeros, no numbers beyond 2^53 - 1. */
+/** Parses strictly: no `v`, no missing parts, no leading zeros, no numbers beyond 2^53 - 1. */
 export function parseSemver(text: string): Semver | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const parts = SEMVER.exec(text);
@@ -31,7 +31,7 @@ export function isRelease(version: Semver): boolean {
   return version.prerelease.length === 0;
 }
 
-/** Negative if `a` precedes `b`. Build metadata does not count. */
+/** Negative if `a` precedes `b`. Ignores build metadata. */
 export function compareSemver(a: Semver, b: Semver): number {
   return a.major - b.major || a.minor - b.minor || a.patch - b.patch || comparePrerelease(a.prerelease, b.prerelease);
 }

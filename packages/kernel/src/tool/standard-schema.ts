@@ -1,6 +1,6 @@
 /**
- * A schema of a library such as zod, valibot or arktype, by the interfaces that these libraries share: Standard Schema and
- * Standard JSON Schema (https://standardschema.dev). Only the parts that are used here; nothing has to be installed.
+ * A schema of a library such as zod, valibot or arktype, through the interfaces these libraries share: Standard Schema
+ * and Standard JSON Schema (https://standardschema.dev). Declares only the parts used here, so no package is needed.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": StandardSchemaProperties<Input, Output>;
@@ -9,15 +9,15 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 export interface StandardSchemaProperties<Input = unknown, Output = Input> {
   readonly version: 1;
   readonly vendor: string;
-  /** Missing where JSON Schema says everything. */
+  /** Absent if the JSON Schema is complete on its own. */
   readonly validate?: ((value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>) | undefined;
-  /** Missing where the library cannot say its schemas as JSON Schema. */
+  /** Absent if the library cannot express its schemas as JSON Schema. */
   readonly jsonSchema?: StandardJsonSchema | undefined;
-  /** Never there at run time. */
+  /** Type information only; never set at run time. */
   readonly types?: { readonly input: Input; readonly output: Output } | undefined;
 }
 
-/** Either may throw for what JSON Schema cannot say. */
+/** Either function may throw if JSON Schema cannot express the schema. */
 export interface StandardJsonSchema {
   readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
   readonly output: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
@@ -32,13 +32,13 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The type of the values a schema takes. */
+/** The type of the values a schema accepts. */
 export type StandardInput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["input"];
 
-/** The type of the values it makes of them, with its defaults and transforms. */
+/** The type of a schema's output, after defaults and transforms. */
 export type StandardOutput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["output"];
 
-/** Some libraries make functions of their schemas. */
+/** Accepts functions too, because some libraries represent schemas as functions. */
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
   const isHolder = (typeof schema === "object" && schema !== null) || typeof schema === "function";
   if (!isHolder || !("~standard" in schema)) return false;

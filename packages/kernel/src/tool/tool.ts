@@ -47,7 +47,7 @@ export interface Bounds {
   readonly maxNetworkBytes?: number;
 }
 
-/** Everything about a tool that a decision, a model or a reader of the ledger may need. Plain data. */
+/** All properties of a tool that are relevant to decisions, models or readers of the ledger. Plain data. */
 export interface ToolDeclaration {
   readonly name: string;
   readonly version: string;
@@ -64,89 +64,96 @@ export interface ToolDeclaration {
   readonly tier: SafetyTier;
   readonly capabilities: readonly Capability[];
   readonly bounds: Bounds;
-  /** Cost units a call spends. */
+  /** Cost units per call. */
   readonly price: number;
-  /** What its results are labelled with, whatever they are. */
+  /** Labels of all its results. */
   readonly labels?: readonly string[];
-  /** Of a tool that is a program of its own. */
+  /** Set for a tool that is a separate program. */
   readonly program?: ToolProgram;
 }
 
-/** What runs when such a tool is called. */
+/** The program that such a tool runs. */
 export interface ToolProgram {
-  /** Lower-case hex, over the command and the bytes of every file of it. */
+  /** Lowercase hex, over the command and the bytes of all its files. */
   readonly hash: string;
 }
 
-/** What a declaration may narrow to for one input. Never widens. */
+/** How a tool narrows its declaration for one input. Never widens it. */
 export interface Narrowing {
   readonly effects?: readonly Effect[];
   readonly tier?: SafetyTier;
   readonly determinism?: Determinism;
-  /** The time these arguments ask for, up to the declared bound. */
+  /** The time that these arguments request, up to the declared bound. */
   readonly timeoutMs?: number;
-  /** The same of time on the processor. 0: no program is run for them. */
+  /** The CPU time that these arguments request, up to the declared bound. 0 means that no program is run. */
   readonly maxCpuMs?: number;
 }
 
-/** A declaration together with the code that runs. */
+/** A declaration and the code that runs. */
 export interface Tool extends ToolDeclaration {
   narrow?(input: JsonValue): Narrowing;
-  /** Of a tool that narrows itself: kinds of capabilities of which every call needs at least one. */
+  /** For a tool that narrows itself: kinds of capabilities of which every call needs at least one. */
   readonly needsAnyOf?: readonly CapabilityKind[];
-  /** Fields of the input that take the values of their `enum` in any case; the schema's spelling is what the call has. */
+  /** Case-insensitive fields with an `enum`. Their values are converted to the schema's spelling. */
   readonly anyCase?: readonly string[];
-  /** What policy is asked about, if calls of one tool are not all alike: `git_push`. The tool's name by default. */
+  /** The action of the call's policy requests, if calls of one tool differ: `git_push`. The tool's name by default. */
   action?(input: JsonValue): string;
-  /** Every name that `action` gives: rules are checked against them. */
+  /** All values that `action` can return. Rules are validated against them. */
   readonly actions?: readonly string[];
-  /** What rules may know about the arguments besides the arguments themselves. */
+  /** Facts about the arguments for policy, in addition to the arguments themselves. */
   readonly derived?: DerivedFacts;
-  /** The capabilities these very arguments need. */
+  /** The capabilities that these arguments need. */
   needs?(input: JsonValue, session: ToolSession): readonly Capability[];
-  /** What these very arguments may spend besides the price; set aside before the call, spent by `ToolContext.spending`. */
+  /**
+   * Spending that these arguments may cause in addition to the price. Reserved before the call, charged through
+   * `ToolContext.spending`.
+   */
   reserves?(input: JsonValue): Spending;
-  /** Whether `{"$secret": name}` can stand where its schema lets an object stand. The tool sees the name only. */
+  /** Whether `{"$secret": name}` may replace an object in the input. The tool sees the name only. */
   readonly takesSecrets?: boolean;
   /**
-   * Hosts and ports of the tool's own configuration. With the effect `inference` it may ask these and no others; with a
-   * network effect they are granted by their exact address, where they are no public one.
+   * Hosts and ports from the tool's own configuration. With the effect `inference` it may send requests to these and no
+   * others; with a network effect they grant access to exactly these addresses even if they are not public.
    */
   readonly endpoints?: readonly HostPattern[];
-  /** What an answer for the session covers besides this very input; nothing by default. */
+  /** Calls besides one with the same input that an approval for the session covers; none by default. */
   approvalScope?(input: JsonValue, session: ToolSession): ApprovalScope | undefined;
   /**
-   * Files of the workspace, relative to it, that the call would run as programs. An approval is bound to what they hold: once
-   * one of them changed, the call is asked about again.
+   * Workspace-relative files that the call would run as programs. An approval is bound to their content: once one of
+   * them has changed, the call needs another approval.
    */
   approvalFiles?(input: JsonValue, session: ToolSession): readonly string[];
-  /** The form of the input that digests, approvals and the ledger see; the input itself by default. */
+  /** The form of the input for digests, approvals and the ledger; the input itself by default. */
   canonicalInput?(input: JsonValue): JsonValue;
-  /** Where a model is shown the result's lines with their numbers: the number of the first one. */
+  /** The number of the result's first line, if a model is shown line numbers. */
   firstLine?(input: JsonValue): number | undefined;
-  /** The result in plain text, as a model is shown it. JSON results are shown as JSON without it. */
+  /** The result as plain text for a model. Without it JSON results are shown as JSON. */
   textView?(output: JsonValue): readonly ViewPart[];
   normaliseCustom?(output: ToolOutput): Uint8Array;
   /**
-   * Changes nothing but through programs that it runs to their end. After a crash, a call without network whose programs are
-   * proven to have ended is KILLED, and may be made again. The kernel holds such a call to it.
+   * States that the tool changes things only through programs that it runs to completion. After a crash, such a call
+   * without network access ends as KILLED if its programs are proven to have ended, and may be repeated. The kernel
+   * enforces the claim.
    */
   readonly changesByPrograms?: boolean;
-  /** Takes out of any text what must not be seen by anyone. Used on results, streams and errors. */
+  /** Redactors for texts that must not be visible to anyone. Applied to results, streams and errors. */
   readonly redactors?: readonly Redactor[];
-  /** After a crash between intent and outcome: did the effect happen? */
+  /** Determines, after a crash between intent and outcome, whether the effect happened. */
   reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
-  /** What only code can check, of input that fits the schema. Throws INVALID_INPUT with every problem; nothing has run then. */
+  /**
+   * Checks that only code can do, on input that fits the schema, before anything runs. Throws INVALID_INPUT with every
+   * problem.
+   */
   checkInput?(input: JsonValue): void;
   run(input: JsonValue, context: ToolContext): Promise<ToolOutput> | ToolOutput;
 }
 
-/** What only the tool can count: the kernel counts the rest itself. */
+/** Spending that only the tool can count; the kernel counts the rest itself. */
 export type Spending = Pick<BudgetAmounts, "inference_tokens" | "cost_units">;
 
-/** Facts about one input, for policy. They help rules; they are not what contains the tool. */
+/** Facts about one input, for policy. They support rules; they do not contain the tool. */
 export interface DerivedFacts {
-  /** JSON Schema of an object with named properties, each of which Cedar has a type for. */
+  /** JSON Schema of an object with named properties, each of which has a Cedar type. */
   readonly schema: JsonObject;
   /** Called with input that fits the input schema. */
   of(input: JsonValue): JsonObject;
@@ -169,20 +176,22 @@ export interface ToolSession {
   readonly workingDirectory: string;
 }
 
-/** The ports of one grant: all an inline tool is given. */
+/** The ports of one grant: everything that an inline tool has access to. */
 export interface ToolContext {
   readonly requestId: string;
   readonly session: ToolSession;
   readonly callNumber: number;
-  /** Aborted at the time-out and on cancelling. */
+  /** Aborted on timeout and cancellation. */
   readonly signal: AbortSignal;
-  /** Until the call is timed out. For `pure` and `deterministic` tools all that it was given, whenever they ask. */
+  /** Time left until the timeout. For `pure` and `deterministic` tools always the whole timeout. */
   timeLeftMs(): number;
   /** The call's logical clock for `pure` and `deterministic` tools, the wall clock for others. */
   nowMs(): number;
   /** The call's seeded stream for `pure` and `deterministic` tools, real randomness for others. */
   randomBytes(length: number): Uint8Array;
-  /** Throws unless the call may also do this: once, for what only turns out while it runs. */
+  /**
+   * Decides on capabilities that turn out to be needed only while the call runs. Throws unless the call may use them.
+   */
   decide(needed: readonly Capability[]): void;
   readonly content: ContentAccess;
   readonly artifacts: ArtifactAccess;
@@ -196,37 +205,40 @@ export interface ToolContext {
   readonly wasm: WasmAccess;
 }
 
-/** Metered modules, under the grant. For tools of class `wasm`. */
+/** Metered WebAssembly modules, under the grant. For tools of class `wasm`. */
 export interface WasmAccess {
   /**
-   * Runs a module on the call's input, in its canonical form, to the end; what it asks of its host is checked, charged and
+   * Runs a module to completion on the canonical form of the call's input. Its host calls are checked, charged and
    * recorded. Throws RESOURCE_EXCEEDED for a limit, UNDECLARED_EFFECT, INVALID_OUTPUT, or EXECUTION_FAILED.
    */
   run(module: WasmModule): Promise<JsonValue>;
 }
 
-/** What the call spends besides its price. */
+/** Spending of the call in addition to its price. */
 export interface SpendingAccess {
   /**
-   * To be said before anything is spent: from now on all that is set aside for the call counts as spent, until
-   * `settle` knows better. `more` is set aside as well. Throws RESOURCE_EXCEEDED if too little is left for that.
+   * Must be called before anything is spent. From then on the call's whole reservation counts as spent, until `settle`
+   * reports the actual amount. `more` is reserved in addition. Throws RESOURCE_EXCEEDED if the remaining budget is too
+   * small for it.
    */
   begin(more?: Spending): void;
-  /** What was really spent, even if it is more than was set aside. Said twice, the second time counts. */
+  /** Reports the actual spending, even if it exceeds the reservation. A second call replaces the first. */
   settle(spent: Spending): void;
 }
 
-/** Requests to other hosts, through the gate and under the grant. For calls with a network effect or `inference`. */
+/**
+ * Requests to other hosts, through the egress gate and under the grant. For calls with a network effect or `inference`.
+ */
 export interface NetworkAccess {
-  /** Labels the call `untrusted`. Throws as `EgressExit.request` does, UNDECLARED_EFFECT for what was not declared. */
+  /** Labels the call `untrusted`. Throws as `EgressExit.request` does, and UNDECLARED_EFFECT for undeclared access. */
   request(request: OutgoingRequest): Promise<IncomingResponse>;
-  /** For requests of a connection that was there before the call and outlives it: what it is used for is the call's. */
+  /** Accounting for requests on a connection that outlives the call: the traffic is charged to this call. */
   accounting(): EgressAccounting;
 }
 
 /** Shell commands and background jobs of the session, under the grant. For tools of class `process`. */
 export interface ShellAccess {
-  /** Runs a command to its end, by the backend that is configured. Throws as `ProgramAccess.run` does. */
+  /** Runs a command to completion with the configured backend. Throws as `ProgramAccess.run` does. */
   run(command: ShellRequest): Promise<ShellResult>;
   spawn(job: JobCommand): Promise<ShellJob>;
   /** Throws INVALID_INPUT if the session has no such job. */
@@ -234,41 +246,41 @@ export interface ShellAccess {
 }
 
 export interface ShellRequest extends ShellCommand {
-  /** Killed after this, with all it started; what it printed is kept. */
+  /** The command and all its processes are killed after this; their output so far is kept. */
   readonly timeoutMs: number;
 }
 
 export interface ShellResult extends ProgramResult {
-  /** What the caller should know beside the result: that a shell's state was lost, say. */
+  /** Notes for the caller in addition to the result, for example that a shell's state was lost. */
   readonly notes: readonly string[];
 }
 
-/** Programs in sandboxes, under the grant: the mounts follow from the call's effects. For tools of class `process`. */
+/** Sandboxed programs, under the grant: their mounts follow from the call's effects. For tools of class `process`. */
 export interface ProgramAccess {
   /**
-   * Runs a program to its end. What it prints is handed on as it comes, redacted and kept. Throws SANDBOX_ERROR if the
-   * sandbox failed and UNDECLARED_EFFECT if it changed what it must not; any other end is a result.
+   * Runs a program to completion. Its output is redacted, forwarded as it arrives and kept. Throws SANDBOX_ERROR if the
+   * sandbox failed and UNDECLARED_EFFECT if the program made a change that is not permitted; any other end is a result.
    */
   run(program: ProgramRequest): Promise<ProgramResult>;
 }
 
 export interface ProgramRequest extends SandboxedProgram {
   readonly input?: Uint8Array | AsyncIterable<Uint8Array>;
-  /** Less than the call's effects would give. */
+  /** Restricts access below what the call's effects permit. */
   readonly access?: "none" | "read";
-  /** Whether it has the way out that the call has; so by default. */
+  /** Whether the program has the call's network access; true by default. */
   readonly hasNetwork?: boolean;
-  /** Killed after this, with all it started; what it printed is kept. */
+  /** The program and all its processes are killed after this; their output so far is kept. */
   readonly timeoutMs?: number;
-  /** Of each stream. */
+  /** Per stream. */
   readonly maxOutputBytes?: number;
-  /** Streams whose whole is content that the session can read again; both by default. */
+  /** Streams whose complete output becomes content that the session can read again; both by default. */
   readonly kept?: readonly ("stdout" | "stderr")[];
-  /** Whether what it prints is shown while it runs; so by default. */
+  /** Whether its output is shown while it runs; true by default. */
   readonly isShown?: boolean;
   /**
-   * Given what it prints as it comes, up to the bound, with secrets hidden. The chunk may be reused afterwards. Of
-   * streams that are not kept, the result then holds nothing.
+   * Receives the output as it arrives, up to the bound, with secrets redacted. The chunk may be reused afterwards. For
+   * streams that are not kept, the result is then empty.
    */
   onPrinted?(stream: "stdout" | "stderr", chunk: Uint8Array): void;
 }
@@ -277,34 +289,35 @@ export interface ProgramResult {
   readonly exitCode: number | undefined;
   readonly stdout: PrintedOutput;
   readonly stderr: PrintedOutput;
-  /** Why it was killed, if it was. */
+  /** The bound for which it was killed; undefined if it was not. */
   readonly exceeded: ExceededBound | undefined;
 }
 
 export interface PrintedOutput {
   readonly size: number;
-  /** Lower-case hex. */
+  /** Lowercase hex. */
   readonly hash: string;
-  /** Up to 1 MB of its beginning. */
+  /** The first bytes, up to 1 MB. */
   readonly head: Uint8Array;
-  /** Its last bytes, where `head` is not all of it. */
+  /** The last bytes, if `head` is incomplete. */
   readonly tail?: Uint8Array | undefined;
 }
 
 /** The files of the session's workspace, under the grant. */
 export interface FileAccess {
   /**
-   * Where a directory really is, through links inside the workspace, once the call may read there: for a program that
-   * is about to run in it. Relative to the workspace's root. Throws NOT_A_DIRECTORY and the like.
+   * Resolves the real location of a directory through links inside the workspace, after checking that the call may read
+   * there: for a program about to run in it. Relative to the workspace's root. Throws NOT_A_DIRECTORY and similar
+   * errors.
    */
   locateDirectory(path: string): Promise<string>;
-  /** Says that a program of the call was shown what is in this file: its labels are the call's from now on. */
+  /** Notes that a program of the call received the content of this file. The call adopts the file's labels. */
   noteReading(path: string): void;
-  /** Throws a KernelError with the code of what is wrong. */
+  /** Throws a KernelError with the specific code. */
   run(operation: FileOperation): Promise<FileResult>;
 }
 
-/** Files of the vault, under the grant. The tool itself sees none of them. */
+/** Files of the vault, under the grant. The tool itself does not see their content. */
 export interface VaultAccess {
   /** Copies one file into the workspace. Both paths are relative, the first to the vault. Labels the session `secret`. */
   copyTo(source: string, destination: string): Promise<VaultCopy>;
@@ -312,17 +325,17 @@ export interface VaultAccess {
 
 export interface VaultCopy {
   readonly bytes: number;
-  /** Lower-case hex. */
+  /** Lowercase hex. */
   readonly hash: string;
 }
 
-/** Content this session may name, and only that. */
+/** Content that this session may name, and no other. */
 export interface ContentAccess {
-  /** Throws CONTENT_NOT_FOUND for anything else. Adopts the content's labels. */
+  /** Throws CONTENT_NOT_FOUND for any other content. Adopts the content's labels. */
   stat(hashHex: string): Promise<ContentFacts>;
   read(hashHex: string, offset: number, limit: number): Promise<Uint8Array>;
   stream(hashHex: string, offset: number, limit: number): AsyncIterable<Uint8Array>;
-  /** Keeps what the call came by, redacted: content that the session can read again, once the call has ended. */
+  /** Stores data that the call obtained, redacted, as content that the session can read after the call has ended. */
   keep(chunks: AsyncIterable<Uint8Array>): Promise<PrintedOutput>;
 }
 
@@ -343,13 +356,13 @@ export interface Artifact {
 }
 
 export interface ArtifactAccess {
-  /** Throws ARTIFACT_EXISTS if the id stands for something else already. */
+  /** Throws ARTIFACT_EXISTS if the id already names different content. */
   publish(artifact: Pick<Artifact, "artifact_id" | "content_hash" | "category" | "metadata">): Promise<Artifact>;
-  /** Gives the session a reference to the artifact's content. */
+  /** Grants the session a reference to the artifact's content. */
   get(artifactId: string): Promise<Artifact | undefined>;
 }
 
-/** What a tool found out about its lost call; if it happened, with the result it would have had. */
+/** The result of a tool's reconciliation of an unsettled call; if it happened, with the result it would have had. */
 export type Reconciliation = { readonly happened: ToolOutput } | "did_not_happen" | "unknown";
 
 export interface UnsettledIntent {
@@ -361,13 +374,13 @@ export interface UnsettledIntent {
 }
 
 export interface ReconcileContext {
-  /** What is at a path of the session's workspace now, itself: a link is not followed. */
+  /** Inspects the file at a path of the session's workspace. A link is not followed. */
   inspectFile(path: string): Promise<FileState>;
-  /** Throws for more than a few megabytes. */
+  /** Throws if the file is larger than a few megabytes. */
   readFile(path: string): Promise<Uint8Array>;
-  /** What a file of the vault is now: not for a path that leads there by a link. */
+  /** Inspects a file of the vault. Rejects a path that leads through a link. */
   inspectVault(path: string): Promise<VaultCopy>;
-  /** Whether a file of the vault with this hash, lower-case hex, was about to be placed at this path last. */
+  /** Whether the file last intended for placement from the vault at this path had this hash (lowercase hex). */
   wasPlaced(path: string, hash: string): boolean;
   findArtifact(tenant: string, artifactId: string): Promise<(Artifact & { readonly requestId: string }) | undefined>;
 }

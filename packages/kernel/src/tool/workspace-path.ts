@@ -1,15 +1,16 @@
 import { KernelError, type Rule } from "@narthex/contracts";
 import type { ToolSession } from "./tool.ts";
 
-/** Where the workspace lies for programs in a sandbox, and so in what they print. */
+/** Mount point of the workspace in a sandbox, and so its path in the output of programs. */
 const INSIDE = "/workspace";
 const MAX_PATH = 4096;
 
 /**
- * A caller's path, relative to the workspace's root: `.` for the root itself, no part empty, `.` or `..`. Relative ones
- * start at the session's working directory; absolute ones must lie in the workspace, by its name outside or inside.
+ * Normalises a caller's path to one relative to the workspace's root: `.` for the root itself, without empty, `.` or
+ * `..` parts. Relative paths start at the session's working directory; absolute ones must lie in the workspace, by its
+ * path outside or inside the sandbox.
  *
- * SECURITY: by its text alone, nothing is looked up. Where links lead is for the worker to find out, and to report.
+ * SECURITY: works on the text alone, without file system access. The worker resolves links and reports where they lead.
  */
 export function workspacePath(path: string, { workspace, workingDirectory }: ToolSession): string {
   if (path === "") throw refused(path, "required", "is empty");
@@ -25,7 +26,7 @@ export function workspacePath(path: string, { workspace, workingDirectory }: Too
   return kept.length === 0 ? "." : kept.join("/");
 }
 
-/** The same as the lease and policy see it. */
+/** The same path in absolute form, as used by the lease and policy. */
 export function absolutePath(path: string, session: ToolSession): string {
   const relative = workspacePath(path, session);
   return relative === "." ? session.workspace : `${session.workspace}/${relative}`;

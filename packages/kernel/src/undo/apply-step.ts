@@ -4,22 +4,22 @@ import type { FoundContent } from "../result/content-library.ts";
 import type { FileResult, FileOperation, WorkspaceFiles } from "../workspace-files.ts";
 import type { UndoStep } from "./undo-steps.ts";
 
-/** Where something is undone. */
+/** The workspace in which changes are undone. */
 export interface UndoPlace {
   readonly files: WorkspaceFiles;
   readonly workspace: string;
-  /** Of the session whose calls are undone. */
+  /** Labels of the session whose calls are undone. */
   readonly labels: readonly string[];
   readonly kernel: KernelParts;
 }
 
-/** Does one step, if what is there still is what is expected: fails and changes nothing otherwise. */
+/** Applies one step if the path is in the expected state; otherwise fails and changes nothing. */
 export async function applyStep(step: UndoStep, place: UndoPlace): Promise<void> {
   const { kernel, workspace } = place;
   const paths = step.kind === "move" ? [step.from, step.to] : [step.path];
   const trusted = await kernel.trustedPaths?.inspect(workspace, paths);
   for (const path of paths) {
-    // Programs that run meanwhile are not blamed for it.
+    // Programs that run meanwhile are not blamed for this change.
     if (kernel.isProtected(path) || trusted?.isTrusted(path) === true) kernel.programs?.allowChange(workspace, path);
   }
   await runOperation(await operationOf(step, kernel), "write", place);
@@ -32,7 +32,7 @@ async function operationOf(step: UndoStep, kernel: KernelParts): Promise<FileOpe
   return { kind: "restore", path, expected, before, content: found && kernel.content.stream(found, 0, 0) };
 }
 
-/** Throws unless the bytes that were there are still kept. */
+/** Finds the earlier bytes of a path. Throws CONTENT_NOT_FOUND if they are no longer stored. */
 export async function findEarlierContent(hash: string, path: string, kernel: KernelParts): Promise<FoundContent> {
   const digest = fromHex(hash);
   const found = digest && (await kernel.content.findAny(digest));
@@ -43,7 +43,7 @@ export async function findEarlierContent(hash: string, path: string, kernel: Ker
   );
 }
 
-/** One file operation outside of any call. */
+/** Runs a file operation outside of any call. */
 export async function runOperation(
   operation: FileOperation,
   access: "read" | "write",
@@ -52,7 +52,7 @@ export async function runOperation(
   const prepared = await files.prepare({ workspace, access }, operation, new AbortController().signal);
   const named = operation.kind === "move" ? [operation.source, operation.destination] : [operation.path];
   if (!prepared.opened.every((path) => named.includes(path))) {
-    // SECURITY: directories that became links since would lead what is put back elsewhere.
+    // SECURITY: a directory may have been replaced by a link since, which would redirect the restored content.
     await prepared.abandon();
     throw new KernelError(
       "UNDO_CONFLICT",

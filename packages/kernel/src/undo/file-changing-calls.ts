@@ -13,20 +13,20 @@ import type { KernelParts } from "../kernel-parts.ts";
 import { parseFileTrace } from "../replay/stored-file-trace.ts";
 import type { FileChange } from "../workspace-files.ts";
 
-/** A call that changed files, as its outcome tells of it. */
+/** A call that changed files, according to its outcome. */
 export interface FileChangingCall {
   readonly requestId: string;
-  /** Of the outcome. */
+  /** Index of the outcome's record. */
   readonly recordIndex: number;
   readonly changes: readonly FileChange[];
-  /** `begun` where an undo was interrupted. */
+  /** `begun` if an undo was interrupted. */
   readonly undone: "no" | "begun" | "done";
 }
 
 const PAGE = 500;
 const MAX_CHANGES = 100_000;
 
-/** The calls of a session that changed files, oldest first. */
+/** Reads the calls of a session that changed files, oldest first. */
 export async function readFileChangingCalls(sessionId: string, kernel: KernelParts): Promise<FileChangingCall[]> {
   const calls: FileChangingCall[] = [];
   const undone = new Map<number, "begun" | "done">();

@@ -7,8 +7,8 @@ import { VirtualTree } from "./virtual-tree.ts";
 const MAX_NAMED = 20;
 
 /**
- * What has to be done, call by call, in the order given. Throws UNDO_CONFLICT with the paths that something else has
- * changed since. Steps that an interrupted undo has done already are left out.
+ * Plans the steps for each call, in the given order. Throws UNDO_CONFLICT with the paths that changed in any other way
+ * since. Steps that an interrupted undo has already done are left out.
  */
 export async function planUndo(
   calls: readonly FileChangingCall[],
@@ -34,7 +34,10 @@ export async function planUndo(
   return planned;
 }
 
-/** The path that is not as it was left, if any. What follows a conflict is looked at as if there were none. */
+/**
+ * Applies a step to the tree; returns the conflicting path if its state is not as the call left it. A conflicting step
+ * is not applied.
+ */
 async function tryStep(step: UndoStep, tree: VirtualTree): Promise<string | undefined> {
   if (step.kind === "move") return await tryMove(step, tree);
   const { path, expected, before } = step;

@@ -1,6 +1,6 @@
 import type { FileChange, FileState } from "../workspace-files.ts";
 
-/** One thing to do so that what a call changed is as it was. */
+/** One step that reverts part of what a call changed. */
 export type UndoStep =
   | { readonly kind: "restore"; readonly path: string; readonly expected: FileState; readonly before: FileState }
   | { readonly kind: "move"; readonly from: string; readonly to: string; readonly state: FileState };
@@ -8,8 +8,8 @@ export type UndoStep =
 const ABSENT: FileState = { kind: "absent" };
 
 /**
- * What was moved is moved back, with all that is in it; what was made goes from the last to the first; what was taken
- * away or replaced comes back from the first to the last.
+ * Plans how to revert changes: moved entries are moved back with everything in them; then created paths are removed
+ * from the last to the first; then removed and replaced ones are restored from the first to the last.
  */
 export function undoSteps(changes: readonly FileChange[]): UndoStep[] {
   const [source, destination] = changes.slice(-2);
@@ -31,7 +31,7 @@ export function undoSteps(changes: readonly FileChange[]): UndoStep[] {
   return [...steps, ...made.toReversed().map(restore), ...others.map(restore)];
 }
 
-/** A move takes something away in one place, and the same is in another. */
+/** A move removes an entry from one place, and the same entry is at another. */
 function isMove(source: FileChange, destination: FileChange): boolean {
   return (
     source.before.kind !== "absent" && source.after.kind === "absent" && isSameState(source.before, destination.after)

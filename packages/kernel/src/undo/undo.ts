@@ -9,12 +9,12 @@ import type { UndoStep } from "./undo-steps.ts";
 
 const MAX_NAME = 256;
 
-/** One at a time: what one of them has checked, another must not change. */
+/** One undo at a time: no undo may change state that another one has checked. */
 const latest = new WeakMap<KernelParts, Promise<unknown>>();
 
 /**
- * Puts back what file tools changed, of one call or of a whole session from its last call to its first. Looks at every
- * path first: if any is not as the calls left it, nothing is done.
+ * Reverts changes by file tools, of one call or of a whole session from its last call to its first. Checks every path
+ * first: if any is not as the calls left it, nothing is changed.
  */
 export async function undo(undoing: Undoing, kernel: KernelParts): Promise<UndoneCall[]> {
   const mine = (latest.get(kernel) ?? Promise.resolve()).then(() => undoNow(undoing, kernel));
@@ -49,7 +49,7 @@ async function undoNow(undoing: Undoing, kernel: KernelParts): Promise<UndoneCal
   return undone;
 }
 
-/** Last call first. */
+/** Selects the calls to undo, the last one first. Throws NOTHING_TO_UNDO if none exist. */
 function chooseCalls(recorded: readonly FileChangingCall[], requestId: string | undefined): FileChangingCall[] {
   const asked = requestId === undefined ? recorded : recorded.filter((call) => call.requestId === requestId);
   const open = asked.filter(({ undone }) => undone !== "done");
@@ -59,7 +59,9 @@ function chooseCalls(recorded: readonly FileChangingCall[], requestId: string | 
   throw new KernelError("NOTHING_TO_UNDO", message);
 }
 
-/** Recorded before the first path changes and after the last one has. */
+/**
+ * Applies the steps of one call. A record is written before the first path changes and after the last one has changed.
+ */
 async function undoCall(
   call: FileChangingCall,
   steps: readonly UndoStep[],
@@ -70,7 +72,8 @@ async function undoCall(
   const { sessionId: chain } = undoing;
   const by = undoing.by.slice(0, MAX_NAME).toWellFormed();
   const { kernel, workspace } = place;
-  // SECURITY: what comes back is as labelled as the session that had it before it, also where somebody took labels off.
+  // SECURITY: restored content carries the labels of the session that had it, even if the workspace's labels were
+  // cleared since.
   const labelling = kernel.workspaceLabels.join(workspace, place.labels);
   const record = async (done: boolean): Promise<number> => {
     const value = { requestId, recordIndex, by, done, paths: call.changes.length };

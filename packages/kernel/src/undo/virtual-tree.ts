@@ -5,12 +5,12 @@ import { runOperation, type UndoPlace } from "./apply-step.ts";
 const ABSENT: FileState = { kind: "absent" };
 const MAX_ENTRIES = 10_000;
 
-/** A workspace as it would be after some steps, without doing them. */
+/** A workspace as it would be after some steps, without applying them. */
 export class VirtualTree {
   readonly #place: UndoPlace;
-  /** What differs from the disk. */
+  /** Paths whose state differs from the disk. */
   #states = new Map<string, FileState>();
-  /** What was moved, oldest first. */
+  /** Moved paths, oldest first. */
   readonly #moves: { readonly from: string; readonly to: string }[] = [];
 
   constructor(place: UndoPlace) {
@@ -31,7 +31,7 @@ export class VirtualTree {
     this.#states.set(path, state);
   }
 
-  /** With all that is in it. */
+  /** Moves a path with everything in it. */
   move(from: string, to: string, state: FileState): void {
     this.#states = new Map(
       [...this.#states].map(([path, known]) => [
@@ -44,7 +44,7 @@ export class VirtualTree {
     this.#states.set(from, ABSENT);
   }
 
-  /** The first entry of a directory that would be there, if any: what is not empty cannot be taken away. */
+  /** First entry that the directory would still have, if any: a directory that is not empty cannot be removed. */
   async firstIn(directory: string): Promise<string | undefined> {
     const operation = {
       kind: "list",
@@ -65,7 +65,7 @@ export class VirtualTree {
     return undefined;
   }
 
-  /** Where what would be at this path lies now. */
+  /** Path on disk of the entry that would be at this path. */
   #placeOnDisk(path: string): string {
     return this.#moves.reduceRight(
       (at, { from, to }) => (at === to || at.startsWith(`${to}/`) ? `${from}${at.slice(to.length)}` : at),
@@ -84,7 +84,7 @@ function parentOf(path: string): string | undefined {
   return slash === -1 ? undefined : path.slice(0, slash);
 }
 
-/** What has no directory to be in is not there. */
+/** A path without a parent directory counts as absent. */
 function absentAs<T>(value: T): (fault: unknown) => T {
   return (fault) => {
     if (isKernelError(fault) && (fault.code === "FILE_NOT_FOUND" || fault.code === "NOT_A_DIRECTORY")) return value;

@@ -1,4 +1,4 @@
-/** What a module can ask of its host, by the code it calls with. The numbers are part of the ABI. */
+/** Functions of the host that a module can call, in the order of their codes. The numbers are part of the ABI. */
 export const HOST_FUNCTIONS = [
   "log",
   "clock",
@@ -12,7 +12,7 @@ export const HOST_FUNCTIONS = [
 ] as const;
 export type HostFunction = (typeof HOST_FUNCTIONS)[number];
 
-/** Undefined for a code that stands for nothing. Codes begin with 1. */
+/** Undefined for an unknown code. Codes start at 1. */
 export function hostFunction(code: number): HostFunction | undefined {
   return HOST_FUNCTIONS[code - 1];
 }

@@ -1,7 +1,7 @@
 import { type JsonValue, KernelError, parseJson } from "@narthex/contracts";
 import type { WasmEnding } from "./wasm-runner.ts";
 
-/** What the module answered. Throws with the code of what went wrong instead. */
+/** Parses the module's output. Throws a KernelError if the call ended in any other way. */
 export function readModuleOutput(how: WasmEnding): JsonValue {
   switch (how.kind) {
     case "answered":
@@ -35,7 +35,7 @@ function parseOutput(output: Uint8Array): JsonValue {
 
 const MAX_TEXT = 300;
 
-/** On one line, with nothing in it that would not show. */
+/** Formats text on one line, without invisible characters. */
 function readable(text: Uint8Array): string {
   const line = new TextDecoder()
     .decode(text.subarray(0, MAX_TEXT * 4))

@@ -4,7 +4,7 @@ import type { HostFault } from "./wasm-runner.ts";
 
 export type HostCallResult = Uint8Array | HostFault;
 
-/** The most that one host call takes or gives. */
+/** Maximum size of the request or the response of one host call. */
 const MAX_HOST_CALL_BYTES = 16 * 1024 * 1024;
 const MAX_RANDOM_BYTES = 65_536;
 const MAX_LOG_BYTES = 1024 * 1024;
@@ -13,8 +13,8 @@ const NOTHING = new Uint8Array(0);
 const LINE_END = Uint8Array.of(10);
 
 /**
- * Host calls whose answers follow from the session's seed, the call's number and content alone: given to a call when it
- * runs, and when it is run again.
+ * Host calls whose responses depend only on the session's seed, the call's number and content, so that a call gets the
+ * same responses when it is replayed.
  */
 export class SeededHostCalls {
   readonly #context: Pick<ToolContext, "nowMs" | "randomBytes" | "content">;
@@ -45,7 +45,7 @@ export class SeededHostCalls {
     }
   }
 
-  /** What the module had to say so far. */
+  /** Returns the lines that the module has logged since the last call of this method. */
   takeLines(): readonly Uint8Array[] {
     const lines = this.#lines;
     this.#lines = [];

@@ -12,24 +12,24 @@ export interface WasmPreset {
   readonly timeoutMs: number;
 }
 
-/** Limits that go together; a tool that names none has `standard`. */
+/** Sets of limits; a tool that names none gets `standard`. */
 export const WASM_PRESETS: Readonly<Record<WasmPresetName, WasmPreset>> = {
   minimal: { fuel: 1e9, memoryBytes: 16 * MB, timeoutMs: 5000 },
   standard: { fuel: 1e10, memoryBytes: 64 * MB, timeoutMs: 30_000 },
   generous: { fuel: 1e11, memoryBytes: 256 * MB, timeoutMs: 300_000 },
 };
 
-/** The most memory that one module can have: places in it are told by 31 bits. */
+/** Maximum memory of one module: addresses have 31 bits. */
 export const WASM_MEMORY_CEILING = 1024 * MB;
 
-/** Memory is had in pages. */
+/** Memory is allocated in pages of this size. */
 export const WASM_PAGE_BYTES = 65_536;
 
 export function boundsOf({ fuel, memoryBytes, timeoutMs }: WasmPreset): Partial<Bounds> {
   return { maxFuel: fuel, maxMemoryBytes: memoryBytes, timeoutMs };
 }
 
-/** What a module may use of each; what its bounds leave open is as in the preset `standard`. */
+/** Limits of a module; limits that the tool's bounds do not set are those of the preset `standard`. */
 export function moduleLimits({ maxFuel, maxMemoryBytes }: Bounds): WasmLimits {
   const { fuel, memoryBytes } = WASM_PRESETS.standard;
   return { fuel: maxFuel ?? fuel, memoryBytes: Math.min(maxMemoryBytes ?? memoryBytes, WASM_MEMORY_CEILING) };

@@ -1,25 +1,25 @@
 /**
  * Runs metered WebAssembly modules, each call in a fresh instance.
  *
- * SECURITY: behind this port a module reaches nothing but the answers of `AnswerHostCall`. What comes back may have been
- * made up by a module that took its host over: it is data about this one call, and no more.
+ * SECURITY: behind this port a module can reach only the responses of `HandleHostCall`. The result may be forged by a
+ * module that took over its host process: treat it as data about this one call only.
  */
 export interface WasmRunner {
-  /** Resolves when nothing of the call runs any more. Throws SANDBOX_* if the host itself failed. */
+  /** Resolves when nothing of the call is running any more. Throws SANDBOX_* if the host process itself failed. */
   run(call: WasmCall, answer: HandleHostCall, signal: AbortSignal): Promise<WasmEnd>;
 }
 
-/** A module by the hash of its bytes. */
+/** A module, identified by the hash of its bytes. */
 export interface WasmModule {
   /** BLAKE3 in lower-case hex. */
   readonly hash: string;
-  /** Asked for where no host has it yet. Throws if the bytes are not those of the hash. */
+  /** Called if no host process has the module yet. Throws if the bytes do not match the hash. */
   read(): Promise<Uint8Array>;
 }
 
 export interface WasmCall {
   readonly module: WasmModule;
-  /** Calls of different places never share a process. */
+  /** Calls with different places never share a process. */
   readonly place: string;
   readonly allowsSimd: boolean;
   readonly limits: WasmLimits;
@@ -29,7 +29,7 @@ export interface WasmCall {
 export interface WasmLimits {
   readonly fuel: number;
   readonly memoryBytes: number;
-  /** On the processor. Not the same each time, as fuel is, and there only where the session has a limit. */
+  /** Processor time. Unlike fuel it varies between runs, and it is set only if the session has a limit. */
   readonly cpuMs?: number;
 }
 
@@ -39,10 +39,10 @@ export interface HostCall {
   readonly request: Uint8Array;
 }
 
-/** The bytes of an answer, or why there are none. What is thrown ends the module's call. */
+/** Returns the bytes of the response, or a fault code. A thrown error ends the module's call. */
 export type HandleHostCall = (call: HostCall) => Promise<Uint8Array | HostFault>;
 
-/** What a module is told in the place of an answer. The numbers are part of the ABI. */
+/** Codes that a module gets instead of a response. The numbers are part of the ABI. */
 export const HOST_FAULTS = {
   invalid: -1,
   denied: -2,
@@ -60,31 +60,31 @@ export interface WasmEnd {
 export interface WasmUsage {
   readonly fuel: number;
   readonly memoryBytes: number;
-  /** What its thread used of the processor, and loading it for this call. */
+  /** Processor time of its thread, including loading the module for this call. */
   readonly cpuMs: number;
-  /** It was stopped or lost: fuel and memory are those of its last host call, and it may have used more. */
+  /** The module was stopped or lost: fuel and memory are those of its last host call, and it may have used more. */
   readonly isPartial: boolean;
 }
 
 export type WasmEnding =
   | { readonly kind: "answered"; readonly output: Uint8Array }
-  /** The module says itself that it failed, and why. */
+  /** The module reported that it failed, and why. */
   | { readonly kind: "failed"; readonly text: Uint8Array }
   | { readonly kind: "exceeded"; readonly limit: WasmLimitName; readonly allowed: number; readonly peak: number }
   | { readonly kind: "trapped"; readonly trap: WasmTrap }
-  /** It does not keep to the ABI. */
+  /** The module violates the ABI. */
   | { readonly kind: "broken"; readonly problem: AbiProblem }
-  /** The meter does not take it. */
+  /** The meter refused the module. */
   | { readonly kind: "rejected"; readonly reason: string; readonly message: string }
-  /** By the signal, or because a host call was not answered. */
+  /** Stopped by the signal, or because a host call got no response. */
   | { readonly kind: "stopped" }
-  /** The machine could not give memory that was within the limit: another run may end in another way. */
+  /** The machine could not provide memory within the limit; another run may end differently. */
   | { readonly kind: "starved" };
 
 export const WASM_LIMIT_NAMES = ["fuel", "memory", "depth", "cpu"] as const;
 export type WasmLimitName = (typeof WASM_LIMIT_NAMES)[number];
 
-/** Why a module's code was ended by the engine. */
+/** Why the engine stopped a module's code. */
 export const WASM_TRAPS = [
   "unreachable code was reached",
   "a number was divided by zero",

@@ -6,7 +6,10 @@ export interface BuiltFunction {
   readonly locals?: readonly (readonly [count: number, type: number])[];
 }
 
-/** A module of functions without parameters and results, of bytes that no assembler would write or in time. */
+/**
+ * Builds a module of functions without parameters and results, from bytes that an assembler would reject or take too
+ * long to produce.
+ */
 export function buildModule(functions: readonly BuiltFunction[]): Uint8Array {
   const bodies = functions.map(({ body, locals = [] }) => {
     const groups = locals.flatMap(([count, type]) => [...u32(count), type]);

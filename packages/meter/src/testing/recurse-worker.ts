@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { start, type Taken } from "./run-metered.ts";
 
-/** Runs each module until it ends, in a thread whose stack was chosen, and tells how. */
+/** Worker that runs each module until it ends, in a thread with a chosen stack size, and reports how it ended. */
 const { modules, depth } = workerData as { readonly modules: readonly Taken[]; readonly depth: number };
 parentPort?.postMessage(
   modules.map((module) => {

@@ -14,7 +14,7 @@ export const OPTIONS: MeterOptions = {
 
 export type Taken = Extract<Metered, { ok: true }>;
 
-/** The module of this text or these bytes, which must be taken. */
+/** Meters a module given as text or bytes. Fails if it is rejected. */
 export function metered(module: string | Uint8Array, options: Partial<MeterOptions> = {}): Taken {
   const answer = meterModule(typeof module === "string" ? assemble(module) : module, { ...OPTIONS, ...options });
   if (!answer.ok) assert.fail(`rejected: ${answer.reason}: ${answer.message}`);
@@ -36,7 +36,7 @@ export interface RunLimits {
   readonly host?: WebAssembly.ExportedFunction;
 }
 
-/** A fresh instance, whose calls each get this much. */
+/** Creates an instance. Each of its calls starts with this fuel and depth. */
 export function start(module: Taken, { fuel = 1_000_000n, depth = 1000, host = () => 0 }: RunLimits = {}): Running {
   const instance = new WebAssembly.Instance(new WebAssembly.Module(module.code), { env: { host, number: host } });
   const fuelGlobal = globalOf(instance, module.exports.fuel);

@@ -2,7 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { type Bundle, type BundleFile, BundleFault, openBundle } from "@narthex/verify";
 import { CommandError } from "../terminal/command-error.ts";
 
-/** Opens a bundle for as long as `use` runs. What is no bundle is a ledger that cannot be read. */
+/** Opens a bundle for the duration of `use`. Throws LEDGER_UNREADABLE if the file is not a bundle. */
 export async function withBundle<T>(path: string, use: (bundle: Bundle) => Promise<T>): Promise<T> {
   const handle = await open(path, "r").catch((cause: unknown) => {
     throw unreadableBundle(path, cause);

@@ -12,7 +12,7 @@ import { withEmptyDirectory } from "../replay/with-empty-directory.ts";
 
 const MAX_SESSIONS = 100_000;
 
-/** Replays sessions of a bundle: with built-in tools, and with those of the home, if there is one. */
+/** Replays sessions of a bundle with the built-in tools and, if there is a home, with its tools. */
 export async function* replayBundle(
   bundle: Bundle,
   selection: ReplaySelection,
@@ -39,7 +39,10 @@ export async function* replayBundle(
   });
 }
 
-/** SECURITY: nothing in a bundle names a tool's code: what runs is what is installed here, if it is the same. */
+/**
+ * SECURITY: a bundle never names a tool's code. Only tools installed here run, and only if they match the recorded
+ * ones.
+ */
 async function loadReplayTools(home: string): Promise<Tool[]> {
   const builtins = createConfiguredBuiltins(DEFAULT_CONFIGURATION);
   const directory = homePaths(home).tools;

@@ -3,7 +3,7 @@ import { readBundledTree } from "@narthex/host";
 import { type ContentStore, createStoreBundleSource, type Store, writeBundle } from "@narthex/kernel";
 import type { ExportLedger } from "@narthex/server";
 
-/** Writes bundles of what an open store has recorded. */
+/** Writes bundles of the records in an open store. */
 export function createStoreExport(store: Store, contentStore: ContentStore, merkleDirectory: string): ExportLedger {
   return async function* (sessionId, signal) {
     if (sessionId !== "" && (await store.chainHead(sessionId)) === undefined) {

@@ -5,7 +5,9 @@ import { verifyWith } from "../connection/verify-report.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { withBundle } from "./bundle-file.ts";
 
-/** Has the independent reader read a bundle. Needs no home. Throws LEDGER_UNREADABLE for what is no bundle. */
+/**
+ * Verifies a bundle with the independent reader. Needs no home. Throws LEDGER_UNREADABLE if the file is not a bundle.
+ */
 export async function verifyBundleFile(path: string, options: VerifyOptions): Promise<VerifyReport> {
   return await withBundle(path, (bundle) => {
     if (bundle.chain !== "" && options.checkpoints.length > 0) {

@@ -1,4 +1,4 @@
-/** What the session of each client's agent is called. */
+/** Name of the agent in the session of each client. */
 export const AGENT_NAMES = {
   claude: "claude-code",
   codex: "codex",

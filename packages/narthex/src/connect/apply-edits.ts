@@ -15,9 +15,9 @@ export interface EditedText {
   readonly applied: readonly AppliedEdit[];
 }
 
-/** Makes a text hold what is asked for, and changes nothing else. What is there already is not added again. */
+/** Applies edits to a text and changes nothing else. Values that are already there are not added again. */
 export function applyEdits(text: string, edits: readonly ConfigurationEdit[]): EditedText {
-  // A problem is told with its place in the text as it was.
+  // Applies each edit to the original text first, so that an error reports its position there.
   for (const edit of edits) applyEdit(text, edit);
   let edited: EditedText = { text, applied: [] };
   for (const edit of edits) {
@@ -31,7 +31,7 @@ function applyEdit(text: string, edit: ConfigurationEdit): EditedText {
   return edit.kind === "member" ? applyMember(text, edit) : applyElement(text, edit);
 }
 
-/** The member that counts, if there is one. */
+/** Returns the member that counts for a key (the last one), if there is one. */
 export function findMember(object: JsoncObject, key: string): JsoncNode | undefined {
   return object.entries.findLast((member) => member.key === key)?.value;
 }
@@ -82,7 +82,7 @@ interface ResolvedList extends EditedText {
   readonly list: JsoncArray;
 }
 
-/** Goes along the keys and makes what is missing. */
+/** Follows the keys and creates the containers that are missing. */
 function resolveContainer(text: string, at: readonly string[], kind: "object"): ResolvedObject;
 function resolveContainer(text: string, at: readonly string[], kind: "array"): ResolvedList;
 function resolveContainer(

@@ -3,7 +3,7 @@ import { addIgnored, removeIgnored } from "./git-exclude.ts";
 import { isChanged, type PlannedFile } from "./plan-connection.ts";
 import { removeWorkspaceFile, writeWorkspaceFile } from "./workspace-file.ts";
 
-/** Writes the files of a plan. The record comes first, so that whatever was written can be taken back. */
+/** Writes the files of a plan. The record is written first, so that every change can be undone. */
 export async function applyPlan(
   plans: readonly PlannedFile[],
   { workspace, client, ignored }: Pick<ConnectionRecord, "workspace" | "client" | "ignored">,

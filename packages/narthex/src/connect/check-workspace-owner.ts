@@ -4,8 +4,8 @@ import type { OpenSessionInput } from "../connection/kernel-connection.ts";
 import { CommandError } from "../terminal/command-error.ts";
 
 /**
- * Refuses a workspace of root's for which its handing over was not agreed to: tools of a kernel of root's run as another
- * user and could write nothing there, while the client's own tools are off.
+ * Refuses a workspace owned by root unless its handover was accepted: a kernel of root's runs tools as another user,
+ * who could write nothing there, while the client's own tools are off.
  */
 export async function checkWorkspaceOwner(workspace: string, { adopt }: { readonly adopt: boolean }): Promise<void> {
   if (adopt || process.getuid?.() !== 0 || (await stat(workspace)).uid !== 0) return;
@@ -20,7 +20,7 @@ export async function checkWorkspaceOwner(workspace: string, { adopt }: { readon
   );
 }
 
-/** The same for a session, whose lease may be one for reading alone. */
+/** Runs the same check for a session, unless its lease only permits reading. */
 export async function checkWritable(session: Pick<OpenSessionInput, "workspace" | "adopt" | "lease">): Promise<void> {
   if (session.lease === undefined && existsSync(session.workspace))
     await checkWorkspaceOwner(session.workspace, session);

@@ -6,8 +6,8 @@ import { HOOK_TIMEOUT_SECONDS, hasHookLine, hookLine } from "./hook-entry.ts";
 import { SERVER_NAME, serverEdit } from "./server-entry.ts";
 
 /**
- * Built-in tools that act on the machine or the network. `Edit` stands for every tool that edits files, `MultiEdit` of
- * earlier versions too; naming that would make today's versions warn at each start.
+ * Built-in tools that act on the machine or the network. `Edit` covers every tool that edits files, including
+ * `MultiEdit` of earlier versions; naming `MultiEdit` would make current versions warn at each start.
  */
 const OFF = ["Bash", "PowerShell", "Monitor", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch"];
 
@@ -16,8 +16,8 @@ const agent = AGENT_NAMES.claude;
 export const claude: Client = {
   title: "Claude Code",
   agent,
-  // Keeps the answer to "use this server?". Claude Code adds it to the user's own list of ignored files, which git in a
-  // sandbox does not have.
+  // Claude Code stores the user's decision on "use this server?" in this file. It adds the file to the user's global
+  // list of ignored files, which git in a sandbox does not have.
   ownFiles: [".claude/settings.local.json"],
   switchedOff: "built-in Bash, Edit, Write, WebFetch off",
   limitations: [
@@ -48,22 +48,22 @@ export const claude: Client = {
         name: ".claude/settings.json",
         edits: [
           ...OFF.map((tool): ConfigurationEdit => ({ kind: "element", at: ["permissions", "deny"], value: tool })),
-          // The kernel decides and asks by itself; being asked twice teaches people to say yes.
+          // The kernel decides and asks by itself; asking twice teaches people to approve without reading.
           { kind: "element", at: ["permissions", "allow"], value: `mcp__${SERVER_NAME}` },
-          // SECURITY: where it stands here, the hook below would never run.
+          // SECURITY: if this setting were true here, the hook below would never run.
           { kind: "member", at: [], key: "disableAllHooks", value: false, mayReplace: () => true, onlyReplaces: true },
           {
             kind: "element",
             at: ["hooks", "PreToolUse"],
             value: {
-              // All others: one that a later version brings must not slip by. The kernel decides about its own.
+              // Matches all other tools, including those of later versions. The kernel decides about its own tools.
               matcher: `^(?!mcp__${SERVER_NAME}__).*`,
               hooks: [
                 {
                   type: "command",
                   command: hookLine(setting, "claude"),
                   timeout: HOOK_TIMEOUT_SECONDS,
-                  // SECURITY: a hook that cannot start lets the call through otherwise.
+                  // SECURITY: without this, a hook that cannot start lets the call through.
                   onFailure: "block",
                 },
               ],

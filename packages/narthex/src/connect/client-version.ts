@@ -4,15 +4,15 @@ import { isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import { isInside, removeWorkspaceFromPath } from "./remove-workspace-from-path.ts";
 
-/** Which versions of a client the configuration is known to work with. */
+/** Versions of a client that the configuration is known to work with. */
 export interface ClientVersions {
   /** The command that prints its version. */
   readonly command: string;
-  /** The version that the configuration was tried with. */
+  /** The version that the configuration was tested with. */
   readonly tried: string;
-  /** Versions before this one do not do what the configuration asks. */
+  /** Earlier versions do not support the configuration. */
   readonly least: string;
-  /** What they do instead. */
+  /** What earlier versions do instead. */
   readonly before: string;
 }
 
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 5000;
 const MAX_OUTPUT_BYTES = 64 * 1024;
 const run = promisify(execFile);
 
-/** What a person should know about the installed version of a client; undefined where all is well. */
+/** Warns about the installed version of a client; undefined if there is nothing to warn about. */
 export async function versionWarning(
   { command, tried, least, before }: ClientVersions,
   title: string,
@@ -39,8 +39,8 @@ export async function versionWarning(
 }
 
 /**
- * SECURITY: a program that lies in the workspace is the agent's to write, and is not run. npm puts `node_modules/.bin` on
- * the PATH of what it starts.
+ * SECURITY: an agent can write a program in the workspace, so such a program is not run. npm puts `node_modules/.bin`
+ * on the PATH of the programs it starts.
  */
 async function findProgram(
   command: string,
@@ -61,7 +61,7 @@ async function findProgram(
 
 async function readVersion(program: string, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   try {
-    // Far from the workspace, whose configuration it would read.
+    // Runs outside the workspace, because the program would read the workspace's configuration.
     const options = { cwd: "/", env: environment, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES };
     const { stdout } = await run(program, ["--version"], { ...options, killSignal: "SIGKILL" });
     return /\d+\.\d+\.\d+/.exec(stdout)?.[0];

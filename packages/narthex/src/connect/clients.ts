@@ -17,7 +17,7 @@ const CLIENTS: ReadonlyMap<string, Client> = new Map([
   ["vscode", vscode],
 ]);
 
-/** For messages and the usage. */
+/** For messages and usage text. */
 export const CLIENT_NAMES: readonly string[] = [...CLIENTS.keys()];
 
 export function findClient(name: string): Client | undefined {

@@ -5,10 +5,10 @@ import { serverEdit } from "./server-entry.ts";
 
 const agent = AGENT_NAMES.codex;
 
-/** Features that give the agent tools which act on the machine or on what its account can reach. */
+/** Features that give the agent tools which act on the machine or on resources of the user's account. */
 const OFF = ["shell_tool", "unified_exec", "view_image", "multi_agent_v2", "apps", "browser_use", "computer_use"];
 
-/** An hour: a call may wait for a person, and tests take their time. */
+/** One hour: a call may wait for an approval, and tests may run long. */
 const TOOL_TIMEOUT_SECONDS = 3600;
 
 export const codex: Client = {
@@ -33,9 +33,9 @@ export const codex: Client = {
   files(setting) {
     const features = OFF.map((feature): MemberEdit => member(["features"], feature, false));
     const more = {
-      // Without it the first request goes out before narthex's tools are there.
+      // Without it the first model request is sent before narthex's tools are available.
       required: true,
-      // The kernel decides and asks by itself; `codex exec` refuses every tool that writes otherwise.
+      // The kernel decides and asks by itself; otherwise `codex exec` refuses every tool that writes.
       default_tools_approval_mode: "approve",
       tool_timeout_sec: TOOL_TIMEOUT_SECONDS,
     };
@@ -44,7 +44,7 @@ export const codex: Client = {
       {
         name: ".codex/config.toml",
         format: "toml",
-        // Subagents of the first kind; those of the second are a feature.
+        // Disables version 1 subagents; version 2 is switched off as a feature.
         edits: [member([], "web_search", "disabled"), ...features, member(["agents"], "enabled", false), server],
       },
     ];

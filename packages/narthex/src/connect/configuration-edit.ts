@@ -1,52 +1,52 @@
 import type { JsonValue } from "@narthex/contracts";
 
-/** What a client's configuration is to hold. */
+/** A value that a client's configuration must contain. */
 export type ConfigurationEdit = MemberEdit | ElementEdit;
 
-/** `value` under `key`, in the object that the keys of `at` lead to. */
+/** Sets `value` under `key` in the object at path `at`. */
 export interface MemberEdit {
   readonly kind: "member";
   readonly at: readonly string[];
   readonly key: string;
   readonly value: JsonValue;
-  /** Whether another value there may be replaced; it is kept for undo. Otherwise the file is refused. */
+  /** Whether a different value may be replaced; it is kept for undo. Otherwise the file is refused. */
   mayReplace(current: JsonValue): boolean;
-  /** Written only in the place of another value. */
+  /** Only replaces a different value; adds nothing if the key is missing. */
   readonly onlyReplaces?: true;
 }
 
-/** `value` in the list that the keys of `at` lead to. */
+/** Adds `value` to the list at path `at`. */
 export interface ElementEdit {
   readonly kind: "element";
   readonly at: readonly string[];
   readonly value: JsonValue;
-  /** Elements that an earlier version wrote, which this one takes the place of. */
+  /** Whether an element was written by an earlier version and is replaced by this one. */
   replaces?(current: JsonValue): boolean;
 }
 
-/** What was done to a file, in order: enough to take it back. */
+/** An applied change, with everything needed to undo it. */
 export type AppliedEdit =
   | {
       readonly kind: "member";
       readonly at: readonly string[];
       readonly key: string;
       readonly value: JsonValue;
-      /** The text of the value that stood there before. */
+      /** Text of the previous value. */
       readonly previous?: string;
-      /** An empty line was added after it. */
+      /** An empty line was added after the member. */
       readonly blank?: true;
     }
   | { readonly kind: "element"; readonly at: readonly string[]; readonly value: JsonValue }
-  /** An object or list that was made on the way. */
+  /** An object or list that was created along the path. */
   | {
       readonly kind: "container";
       readonly at: readonly string[];
       readonly key: string;
-      /** An empty line was added before it. */
+      /** An empty line was added before the container. */
       readonly blank?: true;
     };
 
-/** Why a file is left as it is, and where in it. */
+/** Why a file cannot be edited, and the position in it. */
 export class EditProblem extends Error {
   override readonly name = "EditProblem";
   readonly at: number;

@@ -5,47 +5,47 @@ import { stateDirectory } from "@narthex/host/session-tokens";
 import { CommandError } from "../terminal/command-error.ts";
 import type { AppliedEdit } from "./configuration-edit.ts";
 
-/** What `connect` did in a workspace for one client: what `--undo` takes back. */
+/** What `connect` changed in a workspace for one client, for `--undo` to revert. */
 export interface ConnectionRecord {
   readonly format: 1;
   readonly workspace: string;
   readonly client: string;
   readonly files: readonly RecordedFile[];
-  /** Lines that were added to git's list of ignored files. */
+  /** Lines added to git's list of ignored files. */
   readonly ignored?: IgnoredFiles;
 }
 
 export interface IgnoredFiles {
-  /** The repository's directory: real path. */
+  /** Real path of the repository's directory. */
   readonly repository: string;
   readonly lines: readonly string[];
-  /** There was no list before. */
+  /** The list did not exist before. */
   readonly created: boolean;
 }
 
 export interface RecordedFile {
   readonly name: string;
-  /** There was none before. */
+  /** The file did not exist before. */
   readonly created: boolean;
-  /** Directories that were made for it, the outermost first. */
+  /** Directories created for the file, outermost first. */
   readonly directories: readonly string[];
   readonly applied: readonly AppliedEdit[];
-  /** The text of a file that is narthex's as a whole. */
+  /** Text of a file that narthex owns as a whole. */
   readonly whole?: string;
-  /** JSON where absent. */
+  /** JSON if absent. */
   readonly format?: "toml";
 }
 
 /**
- * SECURITY: it lies in the user's own state, not in the workspace: an agent that could write it would choose what an undo
- * removes.
+ * SECURITY: the record lies in the user's state directory, not in the workspace: an agent that could write it would
+ * choose what an undo removes.
  */
 export function recordPath(workspace: string, client: string, environment: NodeJS.ProcessEnv): string {
   const name = `${client}-${toHex(blake3(utf8(workspace))).slice(0, 32)}.json`;
   return join(stateDirectory(environment), "connections", name);
 }
 
-/** Undefined where nothing was connected. */
+/** Returns undefined if nothing was connected. */
 export async function loadRecord(path: string): Promise<ConnectionRecord | undefined> {
   let text: string;
   try {
@@ -55,7 +55,7 @@ export async function loadRecord(path: string): Promise<ConnectionRecord | undef
     throw fault;
   }
   try {
-    // As this program wrote it, in a directory of the user's own.
+    // Trusted: this program wrote it, in a directory that only the user can write.
     return JSON.parse(text) as ConnectionRecord;
   } catch (cause) {
     throw new CommandError("CONFIG_INVALID", `the record \`${path}\` is damaged`, {
@@ -76,7 +76,7 @@ export async function deleteRecord(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
-/** The record of two runs: what the first did, then what the second added. */
+/** Merges the records of two runs: the first run's changes, then those that the second run added. */
 export function mergeRecords(earlier: ConnectionRecord | undefined, later: ConnectionRecord): ConnectionRecord {
   if (earlier === undefined) return later;
   const names = new Set([...earlier.files, ...later.files].map(({ name }) => name));
@@ -97,7 +97,7 @@ export function mergeRecords(earlier: ConnectionRecord | undefined, later: Conne
   return { ...later, files, ...(ignored && { ignored }) };
 }
 
-/** Of two repositories, which a workspace has one after the other, the later counts. */
+/** If the workspace has moved to another repository, the later one counts. */
 function mergeIgnored(earlier: IgnoredFiles | undefined, later: IgnoredFiles | undefined): IgnoredFiles | undefined {
   if (later === undefined || earlier?.repository !== later.repository) return later ?? earlier;
   return {
@@ -107,7 +107,7 @@ function mergeIgnored(earlier: IgnoredFiles | undefined, later: IgnoredFiles | u
   };
 }
 
-/** A member that was written again keeps what stood there at first. */
+/** A member that was written twice keeps the value from before the first write. */
 function mergeEdits(before: readonly AppliedEdit[], after: readonly AppliedEdit[]): AppliedEdit[] {
   const kept = before.filter((edit) => !after.some((again) => again.kind !== "member" && sameEdit(edit, again)));
   const joined: AppliedEdit[] = [...kept];

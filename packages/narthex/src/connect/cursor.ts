@@ -4,7 +4,9 @@ import type { ConfigurationEdit } from "./configuration-edit.ts";
 import { HOOK_TIMEOUT_SECONDS, hasHookLine, hookLine } from "./hook-entry.ts";
 import { serverEdit } from "./server-entry.ts";
 
-/** Before every tool; and before those where Cursor can ask a person, which it does in no other event. */
+/**
+ * The event before every tool, and those before commands and MCP tools, because only in these Cursor can ask a person.
+ */
 const EVENTS = ["preToolUse", "beforeShellExecution", "beforeMCPExecution"];
 
 const agent = AGENT_NAMES.cursor;
@@ -21,7 +23,7 @@ export const cursor: Client = {
   next: () => ["open the folder in Cursor, trust it, and switch on the server `narthex` under Customize, MCPs"],
   files(setting) {
     const command = hookLine(setting, "cursor");
-    // SECURITY: without failClosed a hook that cannot start lets the call through.
+    // SECURITY: without `failClosed`, a hook that cannot start lets the call through.
     const value = { command, timeout: HOOK_TIMEOUT_SECONDS, failClosed: true };
     return [
       { name: ".cursor/mcp.json", edits: [serverEdit(setting, { serversKey: "mcpServers", agent, typed: false })] },

@@ -1,6 +1,6 @@
 import type { HostReport, ToolchainKind } from "@narthex/host";
 
-/** Mechanisms that are known by another name. */
+/** Mechanisms that people know by another name. */
 const KNOWN_AS: ReadonlyMap<string, string> = new Map([
   ["bubblewrap", "bwrap"],
   ["system calls filtered", "seccomp"],
@@ -8,10 +8,10 @@ const KNOWN_AS: ReadonlyMap<string, string> = new Map([
   ["control groups", "cgroups"],
 ]);
 
-/** A directory or a program on the PATH that says nothing to a person; `narthex doctor` lists them. */
+/** Kinds of toolchains whose names mean nothing to people; `narthex doctor` lists them. */
 const NAMELESS: ReadonlySet<ToolchainKind> = new Set(["file", "other"]);
 
-/** What this host gives, in one line. */
+/** Describes in one line what this host enforces and which toolchains it has. */
 export function describeHost({ level, mechanisms, toolchains }: HostReport): string {
   if (level === "L2") return "L2: nothing is contained here, so no program is run; see `narthex doctor --fix`";
   const holding = mechanisms.filter(({ state }) => state === "holds");
@@ -26,7 +26,7 @@ export function describeHost({ level, mechanisms, toolchains }: HostReport): str
   return `${level} (${names.join(", ")}), ${checks}; toolchains: ${found}`;
 }
 
-/** Python's is told by two numbers, that of others by one. */
+/** Shortens a version to major and minor for Python, and to the major version otherwise. */
 function shortVersion(kind: ToolchainKind, version: string | undefined): string {
   const numbers = /^v?(\d+)(\.\d+)?/.exec(version ?? "");
   return `${numbers?.[1] ?? ""}${kind === "python" || kind === "pyenv" ? (numbers?.[2] ?? "") : ""}`;

@@ -5,7 +5,7 @@ import { serverEdit } from "./server-entry.ts";
 
 const agent = AGENT_NAMES.gemini;
 
-/** Not by `tools.core`, which would take away narthex's tools as well. */
+/** Excluded by name rather than with `tools.core`, which would remove narthex's tools as well. */
 const OFF = [
   "run_shell_command",
   "write_file",
@@ -24,7 +24,7 @@ const OFF = [
   "read_background_output",
 ];
 
-/** Ten minutes: a call may wait for a person, and tests take their time. */
+/** Ten minutes: a call may wait for an approval, and tests may run long. */
 const TIMEOUT_MS = 600_000;
 
 export const gemini: Client = {
@@ -46,7 +46,7 @@ export const gemini: Client = {
     "without a terminal: GEMINI_CLI_TRUST_WORKSPACE=true gemini -p ...",
   ],
   files(setting) {
-    // Trusted, because the kernel decides and asks by itself; without a terminal no tool would be there otherwise.
+    // Trusted, because the kernel decides and asks by itself; otherwise no tool would be available without a terminal.
     const more = { trust: true, timeout: TIMEOUT_MS };
     return [
       {

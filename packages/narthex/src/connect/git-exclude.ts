@@ -6,7 +6,7 @@ import type { IgnoredFiles } from "./connection-record.ts";
 import { removeWorkspaceFromPath } from "./remove-workspace-from-path.ts";
 import { readWorkspaceFile, removeWorkspaceFile, writeWorkspaceFile } from "./workspace-file.ts";
 
-/** Git's own list of ignored files for one clone: it is never committed. */
+/** Git's list of ignored files for one clone; never committed. */
 const LIST = "info/exclude";
 const TIMEOUT_MS = 10_000;
 const run = promisify(execFile);
@@ -14,8 +14,8 @@ const run = promisify(execFile);
 type Git = (...words: readonly string[]) => Promise<string | undefined>;
 
 /**
- * The lines that keep these files of a workspace out of commits, for files that git neither tracks nor ignores. Undefined
- * where there is nothing to add, or no repository that git reads as this user.
+ * Plans the lines that keep these files of a workspace out of commits, for files that git neither tracks nor ignores.
+ * Returns undefined if there is nothing to add, or no repository that git reads as this user.
  */
 export async function planIgnored(workspace: string, names: readonly string[]): Promise<IgnoredFiles | undefined> {
   const git = await createGit(workspace);
@@ -37,12 +37,12 @@ export async function planIgnored(workspace: string, names: readonly string[]): 
 export async function addIgnored({ repository, lines }: IgnoredFiles): Promise<void> {
   const file = await readWorkspaceFile(repository, LIST);
   const present = (file.text ?? "").split("\n");
-  // A list that ends without a line end goes on to.
+  // Also handles a list whose last line has no line end.
   const place = present.at(-1) === "" ? present.length - 1 : present.length;
   await writeWorkspaceFile(file, present.toSpliced(place, 0, ...lines).join("\n"));
 }
 
-/** Takes each line out once, wherever it stands by now. */
+/** Removes each line once, wherever it is now. */
 export async function removeIgnored({ repository, lines, created }: IgnoredFiles): Promise<void> {
   const isThere = await stat(repository).catch(() => undefined);
   if (isThere === undefined) return;
@@ -58,16 +58,16 @@ export async function removeIgnored({ repository, lines, created }: IgnoredFiles
   else if (text !== file.text) await writeWorkspaceFile(file, text);
 }
 
-/** Anchored at the top of the work tree, with every character taken as it is. */
+/** Builds a pattern anchored at the top of the work tree, with every special character escaped. */
 function patternFor(path: string): string {
   return `/${path.replace(/[\\*?[\]]/g, "\\$&").replace(/ $/, "\\ ")}`;
 }
 
 /**
- * Asks git about a workspace. Undefined where it fails, or the question is answered with no.
+ * Runs git queries on a workspace. A query returns undefined if it fails or git exits with an error.
  *
- * SECURITY: these questions run no hook, filter or pager, and the rest that a repository's configuration could make git
- * run is switched off. As root it asks as the user whose workspace it is.
+ * SECURITY: these queries run no hook, filter or pager, and everything else that a repository's configuration could
+ * make git run is switched off. As root, git runs as the owner of the workspace.
  */
 async function createGit(workspace: string): Promise<Git> {
   const { uid, gid } = await stat(workspace);

@@ -2,15 +2,15 @@ import { isJsonObject, type JsonValue } from "@narthex/contracts";
 import type { ConnectContext } from "./client.ts";
 import { toShellLine } from "./program-line.ts";
 
-/** How long a client waits for a decision. The hook itself gives up before, with an answer. */
+/** How long a client waits for a decision. The hook itself gives up earlier and responds. */
 export const HOOK_TIMEOUT_SECONDS = 60;
 
-/** The line that a client runs before its own tools. */
+/** The command line that a client runs before its own tools. */
 export function hookLine({ workspace, line }: ConnectContext, client: "claude" | "cursor"): string {
   return toShellLine(line("hook", client, "--workspace", workspace));
 }
 
-/** A line that this command wrote, for any workspace and any place of the program. */
+/** Whether this command wrote the line, for any workspace and any path of the program. */
 function isHookLine(current: JsonValue | undefined, client: "claude" | "cursor"): boolean {
   return (
     typeof current === "string" && /narthex(?:\.js)?'? hook /.test(current) && current.includes(` hook ${client} `)

@@ -4,7 +4,7 @@ import { indentAt, lineStart, renderFlat, renderJson, detectStyle } from "./text
 
 type Container = JsoncObject | JsoncArray;
 
-/** Adds a member at the end of an object. Every other character stays where it is. */
+/** Adds a member at the end of an object. Leaves every other character in place. */
 export function insertMember(text: string, object: JsoncObject, key: string, value: JsonValue): string {
   return insertEntry(text, object, `${JSON.stringify(key)}: `, value);
 }
@@ -19,12 +19,12 @@ export function replaceValue(text: string, node: JsoncNode, value: JsonValue): s
   return splice(text, node.start, node.end, fresh);
 }
 
-/** The same with text that is taken as it is. */
+/** Replaces a value with the given source text, unchanged. */
 export function replaceText(text: string, node: JsoncNode, source: string): string {
   return splice(text, node.start, node.end, source);
 }
 
-/** Takes out the entry with this index, its comma, and its line if it had one to itself. Comments stay. */
+/** Removes the entry with this index, its comma, and its line if nothing else is on it. Comments stay. */
 export function removeEntry(text: string, container: Container, index: number): string {
   const entry = container.entries[index];
   if (entry === undefined) return text;
@@ -32,10 +32,10 @@ export function removeEntry(text: string, container: Container, index: number): 
   const isLast = index === container.entries.length - 1;
   const comma = commaAfter(text, entry.end);
   const start = wayBack(text, entry.start);
-  // The first of several on one line leaves no gap behind.
+  // Removing the first of several entries on one line leaves no gap.
   const gap = start === container.start + 1 && !isLast ? /[ \t]*/y : /(?:)/y;
   const end = skip(text, comma === undefined ? entry.end : comma + 1, gap);
-  // A comment between the entry and its comma is somebody's.
+  // A comment between the entry and its comma belongs to the user and stays.
   const between = comma === undefined ? "" : text.slice(entry.end, comma).trimEnd();
   let edited = splice(text, start, end, between);
   if (isLast && comma === undefined && before !== undefined) {
@@ -70,14 +70,17 @@ function commaAfter(text: string, end: number): number | undefined {
   return text[at] === "," ? at : undefined;
 }
 
-/** Where the entry's own space begins: the end of the line before if nothing stands before it on its own. */
+/**
+ * Where the entry's own whitespace begins: at the end of the previous line if nothing else precedes the entry on its
+ * line.
+ */
 function wayBack(text: string, start: number): number {
   const line = lineStart(text, start);
   if (text.slice(line, start).trim() === "") return line === 0 ? 0 : line - (text.startsWith("\r\n", line - 2) ? 2 : 1);
   return trimBack(text, start, line);
 }
 
-/** A container that lost its only entry and holds nothing but space is written as an empty one. */
+/** Collapses a container that lost its only entry and holds only whitespace. */
 function closeUp(text: string, start: number): string {
   const rest = /^[\s]*/.exec(text.slice(start + 1))?.[0] ?? "";
   const close = start + 1 + rest.length;

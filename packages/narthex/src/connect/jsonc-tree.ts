@@ -1,6 +1,6 @@
 import type { JsonValue } from "@narthex/contracts";
 
-/** A value of a text, with its place there: from `start` up to, not including, `end`. */
+/** A parsed value with its position in the text: from `start` (inclusive) to `end` (exclusive). */
 export type JsoncNode = JsoncObject | JsoncArray | JsoncScalar;
 
 interface Place {
@@ -23,13 +23,13 @@ interface JsoncScalar extends Place {
   readonly value: string | number | boolean | null;
 }
 
-/** From its key to the end of its value. */
+/** Spans from the key to the end of the value. */
 interface JsoncMember extends Place {
   readonly key: string;
   readonly value: JsoncNode;
 }
 
-/** Where a text stops being JSON, and why. */
+/** Where a text is not valid JSON, and why. */
 export class JsoncProblem extends Error {
   override readonly name = "JsoncProblem";
   readonly at: number;
@@ -46,7 +46,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 const STRING = /"(?:[^"\\]|\\.)*"/sy;
 
-/** Reads JSON with comments and trailing commas. Throws a JsoncProblem for everything else. */
+/** Parses JSON with comments and trailing commas. Throws a JsoncProblem for anything else. */
 export function parseJsonc(text: string): JsoncNode {
   const reader = new Reader(text);
   const node = reader.value(0);
@@ -55,14 +55,14 @@ export function parseJsonc(text: string): JsoncNode {
   return node;
 }
 
-/** The value itself. Of two members with one key the last one counts, as for most readers. */
+/** Converts a node to its JSON value. Of two members with the same key the last one counts, as in most parsers. */
 export function valueOf(node: JsoncNode): JsonValue {
   if (node.kind === "scalar") return node.value;
   if (node.kind === "array") return node.entries.map(valueOf);
   return Object.fromEntries(node.entries.map(({ key, value }) => [key, valueOf(value)]));
 }
 
-/** Past spaces and comments. */
+/** Skips whitespace and comments. */
 export function skipTrivia(text: string, from: number): number {
   let at = from;
   for (;;) {
@@ -92,7 +92,7 @@ class Reader {
   }
 
   value(from: number, depth = 0): JsoncNode {
-    // A byte order mark is kept as it is.
+    // A byte order mark is preserved.
     const start = skipTrivia(this.#text, from === 0 && this.#text.startsWith("\ufeff") ? 1 : from);
     if (depth > MAX_DEPTH) throw new JsoncProblem(start, `values are nested more than ${MAX_DEPTH} deep`);
     const first = this.#text[start];

@@ -1,14 +1,14 @@
-/** One line of a text before and after: kept, taken out or put in. */
+/** A line of a text before and after: kept, removed or added. */
 export interface DifferentLine {
   readonly mark: " " | "-" | "+";
   readonly text: string;
 }
 
 const CONTEXT = 2;
-/** Longer texts are compared by what they begin and end with alone. */
+/** For longer texts, only the common beginning and end are matched. */
 const MAX_CELLS = 4_000_000;
 
-/** Lines that differ, with a little of what is around them. */
+/** Returns the lines that differ, with a few lines of context. */
 export function lineDifference(before: string, after: string): DifferentLine[] {
   const all = compare(splitLines(before), splitLines(after));
   const near = new Set<number>();
@@ -48,7 +48,7 @@ function replaced(old: readonly string[], fresh: readonly string[]): DifferentLi
   return [...old.map((text) => ({ mark: "-", text }) as const), ...fresh.map((text) => ({ mark: "+", text }) as const)];
 }
 
-/** By the longest common subsequence. */
+/** Compares by the longest common subsequence. */
 function shortest(old: readonly string[], fresh: readonly string[]): DifferentLine[] {
   const width = fresh.length + 1;
   const common = new Uint32Array((old.length + 1) * width);

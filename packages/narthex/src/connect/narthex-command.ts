@@ -9,20 +9,24 @@ export const ON_PATH_VARIABLE = "NARTHEX_ON_PATH";
 const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
 
 /**
- * What a person types to run this very program: its name where a shell finds it by that, else its absolute path. The program
- * runs on any Node that is on the PATH: an old one steps aside.
+ * Formats what a user types to run this very program: its name if a shell finds it by that, else its absolute path. The
+ * program runs on any Node on the PATH: an old one starts a newer one.
  *
- * SECURITY: never `npx narthex`. In a directory that an agent writes, npx runs the agent's program: from `node_modules/.bin`,
- * or whatever `bin` of its package.json says. A name that only npm put on the PATH is not there in another terminal.
+ * SECURITY: never `npx narthex`. In a directory that an agent can write, npx runs the agent's program: from
+ * `node_modules/.bin`, or from the `bin` of its package.json. A name that only npm put on the PATH is not available in
+ * another terminal.
  *
- * With `home`, it names a home that another terminal would not take by itself.
+ * With `home`, the command names that home if another terminal would not use it by default.
  */
 export function formatNarthexCommand(environment: NodeJS.ProcessEnv, home?: string): string {
   const program = isNarthexOnPath(environment) ? NAME : quoteShellWords([PROGRAM]);
   return [program, ...(home === undefined ? [] : dataOption(home).map((word) => quoteShellWords([word])))].join(" ");
 }
 
-/** Whether a shell finds this very program by its name. A kernel that a client started has been told: its PATH is another. */
+/**
+ * Whether a shell finds this very program by its name. A kernel started by a client is told by a variable, because its
+ * own PATH differs.
+ */
 export function isNarthexOnPath(environment: NodeJS.ProcessEnv): boolean {
   if (environment[ON_PATH_VARIABLE] === "1") return true;
   return environment["npm_lifecycle_event"] === undefined && isOnPath(environment["PATH"] ?? "");

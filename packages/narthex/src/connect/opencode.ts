@@ -6,7 +6,7 @@ import { isServerEntry, SERVER_NAME, createServerArguments } from "./server-entr
 
 const agent = AGENT_NAMES.opencode;
 
-/** Names of permissions; `edit` stands for every tool that writes files. */
+/** Permission names; `edit` covers every tool that writes files. */
 const OFF = [
   "bash",
   "edit",
@@ -54,13 +54,14 @@ export const opencode: Client = {
         kind: "member",
         at: [],
         key: "permission",
-        // SECURITY: whole, because the last match counts: a wildcard that stood there could allow everything again.
+        // SECURITY: replaced as a whole, because the last match counts: a remaining wildcard could allow everything
+        // again.
         value: { ...denied(OFF), ...denied(OFF.map(asPattern)), [`${SERVER_NAME}_*`]: "allow" },
         mayReplace: () => true,
       },
     ];
-    // SECURITY: it merges all of them, key by key, and keeps the order of the first. A wildcard in another file would come after
-    // what this one denies, and a variable there would be given to narthex's server.
+    // SECURITY: opencode merges all of these files key by key, in the key order of the first. A wildcard in another
+    // file would come after the denials in this one, and a variable there would be passed to narthex's server.
     const names = NAMES.filter((name) => setting.has(name));
     return (names.length > 0 ? names : NAMES.slice(0, 1)).map((name) => ({ name, edits }));
   },
@@ -71,10 +72,10 @@ function denied(names: readonly string[]): JsonObject {
 }
 
 /**
- * `bas?` for `bash`.
+ * Turns `bash` into `bas?`.
  *
- * SECURITY: where a file of the user's or of a folder above names a tool and then a wildcard, the tool's own key keeps its place
- * before that. A key that no other file has comes last, and so counts.
+ * SECURITY: if a file of the user's or of a parent directory names a tool and then a wildcard, the tool's own key keeps
+ * its place before the wildcard. A key that no other file has comes last, and so takes effect.
  */
 function asPattern(name: string): string {
   return `${name.slice(0, -1)}?`;

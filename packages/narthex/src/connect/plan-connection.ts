@@ -9,17 +9,17 @@ import { applyTomlEdits } from "./toml-edit.ts";
 import { revertTomlEdits } from "./revert-toml-edits.ts";
 import { readWorkspaceFile, type WorkspaceFile } from "./workspace-file.ts";
 
-/** What is about to happen to one file. */
+/** Planned change of one file. */
 export interface PlannedFile {
   readonly file: WorkspaceFile;
-  /** Undefined: the file goes. Equal to what it holds: nothing happens. */
+  /** Undefined deletes the file; the same text as now leaves it unchanged. */
   readonly text: string | undefined;
   readonly recorded: RecordedFile;
-  /** What an undo leaves, because it was changed since. */
+  /** Changes that an undo leaves in place, because they were modified since. */
   readonly conflicts: readonly string[];
 }
 
-/** Reads every file before any is written: one that cannot be edited leaves all of them as they are. */
+/** Reads every file before any is written, so that one which cannot be edited leaves all of them unchanged. */
 export async function planConnection(workspace: string, files: readonly ClientFile[]): Promise<PlannedFile[]> {
   const plans: PlannedFile[] = [];
   for (const clientFile of files) {
@@ -29,7 +29,7 @@ export async function planConnection(workspace: string, files: readonly ClientFi
   return plans;
 }
 
-/** The same, for taking it back. */
+/** Plans the undo in the same way. */
 export async function planUndo({ workspace, files }: ConnectionRecord): Promise<PlannedFile[]> {
   const plans: PlannedFile[] = [];
   for (const recorded of files) plans.push(planRevert(await readWorkspaceFile(workspace, recorded.name), recorded));

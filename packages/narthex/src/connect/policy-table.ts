@@ -4,17 +4,17 @@ import type { KernelConnection } from "../connection/kernel-connection.ts";
 
 type Decision = CallExplanation["answer"];
 
-/** What the rules in force mean for an agent, as far as telling calls show: groups of them by answer. */
+/** Groups of sample calls by the decision that the policy in force makes about them. */
 export interface PolicyTable {
   readonly allowed: readonly string[];
   readonly needApproval: readonly string[];
   readonly denied: readonly string[];
-  /** What a person should know besides. */
+  /** Further notes for the user. */
   readonly notes: readonly string[];
 }
 
 interface SampleCall {
-  /** What people call it. */
+  /** What people call the group. */
   readonly name: string;
   readonly tool: string;
   readonly input: JsonObject;
@@ -55,7 +55,7 @@ export async function createPolicyTable(
   }
   const answers = new Map<Decision, string[]>();
   for (const { name, tool, input } of SAMPLE_CALLS) {
-    // A tool that the kernel does not have reaches nothing.
+    // A tool that the kernel does not have can reach nothing, so it counts as denied.
     const answer = await kernel.explainCall({ tool, input }).then(
       (explanation) => explanation.answer,
       () => "deny" as const,

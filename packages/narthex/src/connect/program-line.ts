@@ -9,26 +9,28 @@ export interface ProgramLine {
 }
 
 /**
- * This Node and this program by their absolute paths, wherever it was started from: npx, a global installation, a checkout.
+ * Uses the absolute paths of this Node and this program, wherever it was started from: npx, a global installation, a
+ * checkout.
  *
- * SECURITY: not `npx narthex`. That runs what the workspace's own node_modules calls so, or downloads it, at every start
- * of the client; and the agent writes in the workspace. An absolute path is the program that the user ran, or none.
+ * SECURITY: not `npx narthex`. That runs the workspace's own `narthex` from node_modules, or downloads one, at every
+ * start of the client; and the agent can write in the workspace. An absolute path is the program that the user ran, or
+ * nothing.
  */
 export function createProgramLine(words: readonly string[], home: string): ProgramLine {
   return { command: process.execPath, arguments: [programPath(), ...words, ...dataOption(home)] };
 }
 
-/** Needed where the home is not the usual one. */
+/** Needed if the home is not the default one. */
 export function dataOption(home: string): readonly string[] {
   return home === join(homedir(), ".narthex") ? [] : ["--data", home];
 }
 
-/** The launcher that Node was given, behind npm's link to it. */
+/** Path of the launcher that Node was started with, with npm's symbolic link resolved. */
 function programPath(): string {
   return realpathSync(process.argv[1] ?? "");
 }
 
-/** As a line for a shell. */
+/** Formats the program line for a shell. */
 export function toShellLine({ command, arguments: words }: ProgramLine): string {
   return quoteShellWords([command, ...words]);
 }
@@ -41,7 +43,7 @@ function quoteShellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** What a person should know of where the program lies; undefined if all is well. */
+/** Warns about the program's location; undefined if there is nothing to warn about. */
 export function programWarning(workspace: string): string | undefined {
   const program = programPath();
   if (program.includes(`${sep}_npx${sep}`)) {

@@ -5,7 +5,7 @@ import { serverEdit } from "./server-entry.ts";
 
 const agent = AGENT_NAMES.qwen;
 
-/** Its default mode runs them without a question where a model finds them harmless. */
+/** In its default mode Qwen runs these without an approval if a model considers them harmless. */
 const OFF = [
   "run_shell_command",
   "monitor",
@@ -13,7 +13,7 @@ const OFF = [
   "edit",
   "write_file",
   "notebook_edit",
-  // Stands for the tools that search and list, too.
+  // Covers the tools that search and list, too.
   "read_file",
   "zoom_image",
   "web_fetch",
@@ -32,10 +32,10 @@ const OFF = [
   "lsp",
 ];
 
-/** Agents in the background that read and write with a shell of their own, whatever is denied. */
+/** Background agents that read and write through their own shell, regardless of any denied tools. */
 const MEMORY_OFF = ["enableManagedAutoMemory", "enableManagedAutoDream", "enableAutoSkill"];
 
-/** Ten minutes: a call may wait for a person, and tests take their time. */
+/** Ten minutes: a call may wait for an approval, and tests may run long. */
 const TIMEOUT_MS = 600_000;
 
 export const qwen: Client = {

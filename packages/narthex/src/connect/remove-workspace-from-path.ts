@@ -2,10 +2,10 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 
 /**
- * The entries of a PATH that are not in the workspace.
+ * Removes the entries of a PATH that lie in the workspace.
  *
- * SECURITY: an agent writes in the workspace, and npm puts `node_modules/.bin` on the PATH of what it starts: a program there
- * must not run as the person who connects, nor as the interpreter of one that does.
+ * SECURITY: an agent can write in the workspace, and npm puts `node_modules/.bin` on the PATH of the programs it
+ * starts: a program there must not run as the user who connects, nor as the interpreter of one that does.
  */
 export function removeWorkspaceFromPath(path: string, workspace: string): string {
   return path
@@ -14,7 +14,7 @@ export function removeWorkspaceFromPath(path: string, workspace: string): string
     .join(":");
 }
 
-/** Whether a path is the directory, or below it. */
+/** Whether a path is the directory itself or below it. */
 export function isInside(path: string, directory: string): boolean {
   const way = relative(directory, path);
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));

@@ -6,11 +6,11 @@ import { type JsoncNode, type JsoncObject, parseJsonc, valueOf } from "./jsonc-t
 
 export interface RevertedText {
   readonly text: string;
-  /** What was changed since, and so is somebody's own by now. */
+  /** Values that were changed since, and so belong to the user now. */
   readonly conflicts: readonly string[];
 }
 
-/** Takes back what was done, the last first. Whatever was changed since stays. */
+/** Reverts applied edits, last first. Keeps everything that was changed since. */
 export function revertEdits(text: string, applied: readonly AppliedEdit[]): RevertedText {
   let edited = text;
   const left: string[] = [];
@@ -22,7 +22,7 @@ export function revertEdits(text: string, applied: readonly AppliedEdit[]): Reve
   return { text: edited, conflicts: left };
 }
 
-/** Undefined where it was changed since. */
+/** Returns undefined if the value was changed since. */
 function revertEdit(text: string, edit: AppliedEdit): string | undefined {
   const parent = follow(parseJsonc(text), edit.at);
   if (edit.kind === "element") {
@@ -49,7 +49,7 @@ function follow(root: JsoncNode, at: readonly string[]): JsoncNode | undefined {
   return node;
 }
 
-/** Holds nothing, not even a comment. */
+/** Whether a container holds nothing, not even a comment. */
 function isEmptyContainer(text: string, node: JsoncNode): boolean {
   return node.kind !== "scalar" && text.slice(node.start + 1, node.end - 1).trim() === "";
 }

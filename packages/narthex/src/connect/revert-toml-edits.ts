@@ -6,7 +6,7 @@ import { lineStart } from "./text-style.ts";
 import { findTable, holdsOnly, isBelow, isSame } from "./toml-table.ts";
 import { parseToml, type TomlStatement } from "./toml-text.ts";
 
-/** Takes back what was done to a TOML text, the last first. Whatever was changed since stays. */
+/** Reverts applied edits of a TOML text, last first. Keeps everything that was changed since. */
 export function revertTomlEdits(text: string, applied: readonly AppliedEdit[]): RevertedText {
   let edited = text;
   const left: string[] = [];
@@ -19,7 +19,7 @@ export function revertTomlEdits(text: string, applied: readonly AppliedEdit[]): 
   return { text: edited, conflicts: left };
 }
 
-/** Undefined where it was changed since. */
+/** Returns undefined if the value was changed since. */
 function removeMember(text: string, edit: AppliedEdit & { readonly kind: "member" }): string | undefined {
   const path = [...edit.at, edit.key];
   if (isJsonObject(edit.value)) return restoreTable(text, path, edit.value, edit.previous ?? "");
@@ -30,7 +30,7 @@ function removeMember(text: string, edit: AppliedEdit & { readonly kind: "member
   return removeLine(text, found, edit.blank === true ? "after" : undefined);
 }
 
-/** Puts back a table that was replaced as a whole. Undefined where it was changed since. */
+/** Restores a table that was replaced as a whole. Returns undefined if it was changed since. */
 function restoreTable(text: string, path: readonly string[], value: JsonObject, previous: string): string | undefined {
   const found = findTable(text, path);
   if (found === undefined) return text;
@@ -39,7 +39,7 @@ function restoreTable(text: string, path: readonly string[], value: JsonObject, 
   return text.slice(0, first.start) + previous + text.slice(found.statements.at(-1)?.end);
 }
 
-/** A table stays that holds anything, a comment too. */
+/** Keeps a table that holds anything, even a comment. */
 function removeTable(text: string, edit: AppliedEdit & { readonly kind: "container" }): string {
   const path = [...edit.at, edit.key];
   const statements = parseToml(text);
@@ -51,14 +51,14 @@ function removeTable(text: string, edit: AppliedEdit & { readonly kind: "contain
   return removeLine(text, header, edit.blank === true ? "before" : undefined);
 }
 
-/** Takes out a statement with its line, and an empty line beside it. A comment that stands on the line stays. */
+/** Removes a statement with its line, and an adjacent empty line. A comment on the line stays. */
 function removeLine(text: string, { start, end }: TomlStatement, blank: "after" | "before" | undefined): string {
   const rest = /^[ \t]*(?:#[^\r\n]*)?/.exec(text.slice(end))?.[0] ?? "";
   if (rest.trim() !== "") return text.slice(0, start) + text.slice(end + rest.length - rest.trimStart().length);
   const from = lineStart(text, start);
   const to = pastLineEnd(text, end + rest.length);
   if (to === end + rest.length) {
-    // The last line, which ends without a line end, began with the one before it.
+    // A last line without a line end also gives up the line end before it.
     const cut = beforeLineEnd(text, from);
     return text.slice(0, blank === "before" ? beforeLineEnd(text, cut) : cut);
   }

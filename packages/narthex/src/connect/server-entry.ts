@@ -2,20 +2,20 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contract
 import type { ConnectContext } from "./client.ts";
 import type { MemberEdit } from "./configuration-edit.ts";
 
-/** What the server is called in every client, and so in the names of its tools. */
+/** Name of the server in every client, and so a part of its tools' names. */
 export const SERVER_NAME = "narthex";
 
 export interface ServerEntryOptions {
-  /** The key that holds a client's servers. */
+  /** Key under which the client lists its servers. */
   readonly serversKey: string;
   readonly agent: string;
-  /** Whether the entry says what kind of server it is. */
+  /** Whether the entry states the type of the server. */
   readonly typed: boolean;
-  /** What a client has besides. */
+  /** Further fields that the client needs. */
   readonly extraFields?: JsonObject;
 }
 
-/** The entry that makes a client start `narthex mcp` on this workspace. */
+/** Creates the entry that makes a client start `narthex mcp` on this workspace. */
 export function serverEdit(
   { workspace, line, adopt }: ConnectContext,
   { serversKey, agent, typed, extraFields }: ServerEntryOptions,
@@ -25,7 +25,7 @@ export function serverEdit(
   return { kind: "member", at: [serversKey], key: SERVER_NAME, value, mayReplace: isServerEntry };
 }
 
-/** What a client runs narthex with. */
+/** Arguments that a client starts narthex with. */
 export function createServerArguments(
   workspace: string,
   agent: string,
@@ -34,7 +34,7 @@ export function createServerArguments(
   return ["mcp", "--workspace", workspace, "--agent", agent, ...(adopt ? ["--adopt"] : [])];
 }
 
-/** An entry that starts narthex, as this command or a person wrote it. */
+/** Whether an entry starts narthex, whether this command or a person wrote it. */
 export function isServerEntry(current: JsonValue): boolean {
   if (!isJsonObject(current)) return false;
   const { command, args } = current;

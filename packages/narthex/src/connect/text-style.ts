@@ -1,7 +1,7 @@
 import type { JsonValue } from "@narthex/contracts";
 import { isJsonObject } from "@narthex/contracts";
 
-/** How a file is laid out, so that what is added looks like the rest. */
+/** Layout of a file, so that additions look like the rest. */
 export interface TextStyle {
   readonly lineEnd: string;
   /** One step of indentation. */
@@ -16,7 +16,7 @@ export function detectStyle(text: string): TextStyle {
   return { lineEnd: text.includes("\r\n") ? "\r\n" : "\n", unit: unit ?? DEFAULT_UNIT };
 }
 
-/** What the line begins with that `at` is on. */
+/** Returns the indentation of the line that contains `at`. */
 export function indentAt(text: string, at: number): string {
   const start = lineStart(text, at);
   return /^[ \t]*/.exec(text.slice(start, at))?.[0] ?? "";
@@ -26,7 +26,7 @@ export function lineStart(text: string, at: number): number {
   return Math.max(text.lastIndexOf("\n", at - 1), text.lastIndexOf("\r", at - 1)) + 1;
 }
 
-/** The value as text, whose further lines begin with `indent`. Lists of plain values stay on one line if they fit. */
+/** Formats a value with its further lines indented by `indent`. Lists of scalars stay on one line if they fit. */
 export function renderJson(value: JsonValue, indent: string, style: TextStyle): string {
   const flat = renderFlat(value);
   if (typeof value !== "object" || value === null || flat.length <= 2) return flat;
@@ -40,7 +40,7 @@ export function renderJson(value: JsonValue, indent: string, style: TextStyle): 
   return `${open}${style.lineEnd}${body}${style.lineEnd}${indent}${close}`;
 }
 
-/** On one line, with a space after each comma and colon. */
+/** Formats a value on one line, with a space after each comma and colon. */
 export function renderFlat(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(renderFlat).join(", ")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);

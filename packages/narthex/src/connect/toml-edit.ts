@@ -7,11 +7,11 @@ import { findTable, holdsOnly, isBelow, isSame } from "./toml-table.ts";
 import { parseToml, type TomlAssignment, type TomlHeader, type TomlStatement } from "./toml-text.ts";
 
 /**
- * Makes a TOML text hold what is asked for, and changes nothing else. An object stands for a table, of which nothing else stays.
- * What is there already is not added again.
+ * Applies edits to a TOML text and changes nothing else. An object is a table that is replaced as a whole. Values that
+ * are already there are not added again.
  */
 export function applyTomlEdits(text: string, edits: readonly MemberEdit[]): EditedText {
-  // A problem is told with its place in the text as it was.
+  // Applies each edit to the original text first, so that an error reports its position there.
   for (const edit of edits) applyEdit(text, edit);
   let edited: EditedText = { text, applied: [] };
   for (const edit of edits) {
@@ -26,10 +26,10 @@ function applyEdit(text: string, edit: MemberEdit): EditedText {
 }
 
 /**
- * Puts a table in the place of one that is narthex's.
+ * Replaces a table that narthex owns.
  *
- * SECURITY: of the whole one, with its sub-tables. A variable that stood there would be given to the program that the table
- * starts, and `NODE_OPTIONS` runs code in it, outside of any sandbox.
+ * SECURITY: as a whole, with its sub-tables. A remaining variable would be passed to the program that the table starts,
+ * and `NODE_OPTIONS` runs code in it, outside of any sandbox.
  */
 function applyTable(text: string, edit: MemberEdit, value: JsonObject): EditedText {
   const { at, key } = edit;
@@ -59,7 +59,7 @@ function applyTable(text: string, edit: MemberEdit, value: JsonObject): EditedTe
   };
 }
 
-/** Each key of a table by itself. */
+/** Adds each key of a table separately. */
 function applyKeys(text: string, at: readonly string[], value: JsonObject): EditedText {
   let edited: EditedText = { text, applied: [] };
   for (const [key, item] of Object.entries(value)) {
@@ -86,7 +86,10 @@ function applyOne(text: string, { at, key, value, mayReplace }: MemberEdit): Edi
   return insert(text, statements, { at, key, value });
 }
 
-/** What cannot be extended by a line: a value, an inline table or a list of tables on the way, a table at the place itself. */
+/**
+ * Rejects forms that cannot be extended by adding a line: a value, an inline table or a list of tables along the path,
+ * or a table at the path itself.
+ */
 function refuseOtherForms(statements: readonly TomlStatement[], path: readonly string[]): void {
   for (const statement of statements) {
     const isOnTheWay = isBelow(path, statement.path);
@@ -133,7 +136,7 @@ function insert(text: string, statements: readonly TomlStatement[], { at, key, v
   return { text: edited, applied: [{ ...member, blank: true }] };
 }
 
-/** The last statement of a table, or of the part before all tables. */
+/** Finds the last statement of a table, or of the part before all tables. */
 function findLastStatement(
   statements: readonly TomlStatement[],
   header: TomlStatement | undefined,
@@ -144,7 +147,7 @@ function findLastStatement(
   return own.at(-1) ?? header;
 }
 
-/** A comment right above a header is about it. */
+/** A comment directly above a header belongs to that header. */
 function beforeComments(text: string, from: number): number {
   let place = from;
   for (;;) {
@@ -163,7 +166,7 @@ function insertLine(text: string, after: TomlAssignment | TomlHeader, line: stri
   return `${text.slice(0, ownEnd)}${lineEnd}${after.kind === "header" ? "" : indent}${line}${text.slice(ownEnd)}`;
 }
 
-/** At the end, after an empty line. A file that ends without a line end goes on to. */
+/** Appends lines at the end, after an empty line. Adds a line end first if the file lacks one. */
 function appendLines(text: string, lines: readonly string[], gap?: string): string {
   const { lineEnd } = detectStyle(text);
   if (text === "") return lines.map((line) => `${line}${lineEnd}`).join("");
@@ -191,7 +194,7 @@ function renderToml(value: JsonValue): string {
   throw new Error("internal error: a value that TOML cannot hold on one line");
 }
 
-/** Basic strings are JSON's, which leaves one control character as it is. */
+/** TOML's basic strings are JSON strings, except for one control character that JSON leaves unescaped. */
 function renderText(text: string): string {
   return JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 }

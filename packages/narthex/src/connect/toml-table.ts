@@ -2,16 +2,19 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@narthex/contracts";
 import { parseToml, type TomlStatement } from "./toml-text.ts";
 
-/** A table with its sub-tables, however a TOML text writes it. */
+/** A table with its sub-tables, in whichever form the TOML text writes it. */
 export interface TomlTable {
   readonly statements: readonly [TomlStatement, ...TomlStatement[]];
-  /** The values of its own keys, as far as they are plain. */
+  /** Values of its own keys, as far as they are plain. */
   readonly value: JsonObject;
-  /** It stands in one place, and this is how: below a header, or as lines with dotted keys below a header of so many keys. */
+  /**
+   * The form of a table that is defined in one place: below a header, or by dotted keys below a header with
+   * `tableDepth` keys.
+   */
   readonly form: "header" | { readonly tableDepth: number } | undefined;
 }
 
-/** Undefined where the text has no such table. */
+/** Returns undefined if the text has no such table. */
 export function findTable(text: string, path: readonly string[]): TomlTable | undefined {
   const all = parseToml(text);
   const inside = all.filter((statement) => isSame(statement.path, path) || isBelow(statement.path, path));
@@ -26,7 +29,7 @@ export function findTable(text: string, path: readonly string[]): TomlTable | un
   };
 }
 
-/** Whether it holds this and nothing else. */
+/** Whether the table holds the wanted values and nothing else. */
 export function holdsOnly({ statements, value }: TomlTable, path: readonly string[], wanted: JsonObject): boolean {
   return (
     isDeepStrictEqual(value, wanted) &&
@@ -38,7 +41,7 @@ export function isSame(one: readonly string[], other: readonly string[]): boolea
   return one.length === other.length && one.every((key, index) => key === other[index]);
 }
 
-/** Whether a path leads through another one and further. */
+/** Whether a path is strictly below another one. */
 export function isBelow(path: readonly string[], above: readonly string[]): boolean {
   return path.length > above.length && above.every((key, index) => key === path[index]);
 }

@@ -1,26 +1,26 @@
 import type { JsonValue } from "@narthex/contracts";
 import { EditProblem } from "./configuration-edit.ts";
 
-/** An assignment or a table's header in a TOML text, with its place there: from `start` up to, not including, `end`. */
+/** An assignment or a table header in a TOML text, with its position: from `start` (inclusive) to `end` (exclusive). */
 export type TomlStatement = TomlAssignment | TomlHeader;
 
 export interface TomlAssignment {
   readonly kind: "assignment";
-  /** The keys of its table and its own. */
+  /** Keys of its table followed by its own keys. */
   readonly path: readonly string[];
-  /** How many of them the header gives. */
+  /** How many of the keys come from the table header. */
   readonly tableDepth: number;
   readonly start: number;
   readonly end: number;
   readonly valueStart: number;
-  /** Undefined for a value that no edit writes: an inline table, a date, a number with a point. */
+  /** Undefined for values that no edit writes: an inline table, a date, a decimal number. */
   readonly value: JsonValue | undefined;
 }
 
 export interface TomlHeader {
   readonly kind: "header";
   readonly path: readonly string[];
-  /** `[[name]]`: one of several tables. */
+  /** `[[name]]`: an element of an array of tables. */
   readonly isElement: boolean;
   readonly start: number;
   readonly end: number;
@@ -36,8 +36,8 @@ const WORD = /\d{4}-\d\d-\d\d \d[\w:.+-]*|[\w+:.-]+/y;
 const MAX_DEPTH = 100;
 
 /**
- * Finds the statements of a TOML text. Throws an EditProblem with the place where it is not TOML, as far as that matters to
- * find every statement: which words are values, and whether a table is defined twice, the client itself says.
+ * Finds the statements of a TOML text. Throws an EditProblem with the position if it is not TOML, as far as needed to
+ * find every statement: the client itself checks which words are values and whether a table is defined twice.
  */
 export function parseToml(text: string): readonly TomlStatement[] {
   return new Reader(text).statements();
@@ -150,7 +150,7 @@ class Reader {
     return known.length === items.length ? known : undefined;
   }
 
-  /** Newer versions of TOML allow line breaks and comments in it. */
+  /** Newer versions of TOML allow line breaks and comments in an inline table. */
   #inlineTable(depth: number): undefined {
     this.#at += 1;
     for (;;) {
@@ -179,7 +179,7 @@ class Reader {
     }
   }
 
-  /** Past spaces, line ends and comments. */
+  /** Skips whitespace, line ends and comments. */
   #skipBlank(): void {
     for (;;) {
       this.#take(/[ \t\r\n]*/y);
@@ -195,7 +195,7 @@ class Reader {
     }
   }
 
-  /** The text that the pattern finds here; empty if it finds none. */
+  /** Consumes the text that matches the pattern here; empty if nothing matches. */
   #take(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text)?.[0] ?? "";
@@ -208,7 +208,7 @@ class Reader {
   }
 }
 
-/** JSON has neither `\U` nor `\x` nor `\e`. */
+/** Converts escapes that JSON does not have: `\U`, `\x` and `\e`. */
 function toJsonEscape(escape: string): string {
   if (escape === "\\e") return "\\u001b";
   if (/^\\x../.test(escape)) return `\\u00${escape.slice(2)}`;

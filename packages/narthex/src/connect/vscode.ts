@@ -5,7 +5,7 @@ import { SERVER_NAME, serverEdit } from "./server-entry.ts";
 const agent = AGENT_NAMES.vscode;
 const isAnything = (): boolean => true;
 
-/** An agent that has this server's tools and no other. */
+/** An agent that has only this server's tools. */
 const AGENT_FILE = `---
 name: Narthex
 description: Works through narthex only; no built-in tool of the editor
@@ -44,7 +44,7 @@ export const vscode: Client = {
             kind: "member",
             at: [],
             key: "chat.tools.edits.autoApprove",
-            // SECURITY: whole, because a pattern after this one would approve files again.
+            // SECURITY: replaced as a whole, because a later pattern would approve files again.
             value: { "**/*": false },
             mayReplace: isAnything,
           },

@@ -4,16 +4,16 @@ import { lstat, mkdir, open, readlink, realpath, rename, rm, rmdir } from "node:
 import { basename, dirname, join, relative, sep } from "node:path";
 import { CommandError } from "../terminal/command-error.ts";
 
-/** A file of a workspace as it was found. */
+/** A file of a workspace, as it was read. */
 export interface WorkspaceFile {
-  /** As it is called in the workspace. */
+  /** Name relative to the workspace. */
   readonly name: string;
-  /** Where it really lies, behind links. */
+  /** Real path, with symbolic links resolved. */
   readonly path: string;
-  /** Undefined where there is none. */
+  /** Undefined if the file does not exist. */
   readonly text: string | undefined;
   readonly stats: Stats | undefined;
-  /** Directories that are missing on the way, the outermost first. */
+  /** Directories missing on the path, outermost first. */
   readonly missing: readonly string[];
 }
 
@@ -21,10 +21,10 @@ const MAX_BYTES = 1024 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Finds a file in a workspace, whose real path is given.
+ * Finds a file in a workspace, given the workspace's real path.
  *
- * SECURITY: a repository is somebody else's work. A link in it that leads out would make this command write into the
- * user's own files, so real paths are compared, directories included.
+ * SECURITY: a repository is untrusted. A link in it that leads outside would make this command write to the user's own
+ * files, so real paths are compared, including directories.
  */
 export async function readWorkspaceFile(workspace: string, name: string): Promise<WorkspaceFile> {
   const missing: string[] = [];
@@ -45,7 +45,7 @@ export async function readWorkspaceFile(workspace: string, name: string): Promis
   return { name, path, missing, ...(await readText(path, name)) };
 }
 
-/** Replaces the file as a whole: whoever reads meanwhile sees the old or the new one. Mode and owner stay. */
+/** Replaces the file atomically: readers see either the old or the new text. Keeps mode and owner. */
 export async function writeWorkspaceFile(file: WorkspaceFile, text: string): Promise<void> {
   for (const directory of file.missing) await makeDirectory(directory, file.name);
   await withHeldDirectory(file, (directory) => replace(file, text, directory));
@@ -74,7 +74,7 @@ async function replace(file: WorkspaceFile, text: string, directory: string): Pr
   }
 }
 
-/** Removes the file, and of `directories` those that are empty then, the innermost first. */
+/** Removes the file, and then those of `directories` that are empty, innermost first. */
 export async function removeWorkspaceFile(file: WorkspaceFile, directories: readonly string[]): Promise<void> {
   await withHeldDirectory(file, async (directory) => {
     const path = join(directory, basename(file.path));
@@ -85,16 +85,16 @@ export async function removeWorkspaceFile(file: WorkspaceFile, directories: read
     try {
       await rmdir(directory);
     } catch {
-      // Somebody put something there: it stays, and so does all that holds it.
+      // The directory holds other files now: it stays, and so do all its parents.
       return;
     }
   }
 }
 
 /**
- * SECURITY: root may run this in a workspace of another user, who can exchange a directory for a link at any moment. The
- * directory that holds the file is held open, and must be where it was found; the name given leads to it whatever
- * becomes of its path.
+ * SECURITY: root may run this in another user's workspace, and that user can replace a directory by a link at any
+ * moment. The file's directory is held open and must still be where it was found; the name passed to `use` refers to it
+ * whatever happens to its path.
  */
 async function withHeldDirectory(file: WorkspaceFile, use: (directory: string) => Promise<void>): Promise<void> {
   const held = await open(dirname(file.path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(
@@ -111,12 +111,12 @@ async function withHeldDirectory(file: WorkspaceFile, use: (directory: string) =
   }
 }
 
-/** Another file of the same plan may have needed it too. */
+/** Another file of the same plan may have created it already. */
 async function makeDirectory(path: string, name: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (fault) {
-    // SECURITY: a link that was put there meanwhile is not followed.
+    // SECURITY: does not follow a link that was created in the meantime.
     if ((await linkStats(path))?.isDirectory() !== true) throw refused(name, `\`${path}\` cannot be made`, fault);
   }
 }
@@ -138,7 +138,7 @@ async function resolveInside(workspace: string, path: string, name: string): Pro
 }
 
 async function readText(path: string, name: string): Promise<{ readonly text: string; readonly stats: Stats }> {
-  // Opening a pipe must not wait for a writer.
+  // Opening a named pipe must not wait for a writer.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     const stats = await handle.stat();

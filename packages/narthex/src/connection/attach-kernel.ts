@@ -16,17 +16,17 @@ import { findSessionState } from "./session-state.ts";
 import { createToolWatch } from "./tool-watch.ts";
 
 export interface AttachOptions {
-  /** A kernel that says nothing for so long hangs. */
+  /** A kernel that does not respond within this time is unresponsive. */
   readonly responseTimeoutMs: number;
   /** The PATH of this client, for programs of its session. */
   readonly path: string;
-  /** Whether to go through an older kernel that would be replaced otherwise. */
+  /** Whether to use an older kernel that would otherwise be replaced. */
   readonly acceptsOlder: boolean;
 }
 
-/** A kernel holds the home and cannot be attached to. */
+/** A kernel holds the home but cannot be attached to. */
 export class AttachError extends CommandError {
-  /** It makes room: another one can be started. */
+  /** The kernel is giving up the home, so another one can be started. */
   readonly isStopping: boolean;
 
   constructor(isLeaving: boolean, ...parameters: ConstructorParameters<typeof CommandError>) {
@@ -35,12 +35,13 @@ export class AttachError extends CommandError {
   }
 }
 
-/** How long an answer that is there already waits for word whether its kernel goes. */
+/** Maximum time that a received response waits for a health check on whether its kernel is stopping. */
 const HEALTH_TIMEOUT_MS = 2000;
 
 /**
- * Goes through the kernel that holds a home. Undefined where none answers, or an older one that is to be replaced. Throws
- * AttachError: HOME_BUSY if its protocol is another one, KERNEL_UNREACHABLE if it is silent or takes no calls.
+ * Attaches to the kernel that holds a home. Returns undefined if no kernel responds, or if an older one should be
+ * replaced. Throws AttachError: HOME_BUSY if the kernel speaks another protocol, KERNEL_UNREACHABLE if it does not
+ * respond or takes no calls.
  */
 export async function attachKernel(home: string, options: AttachOptions): Promise<KernelLink | undefined> {
   const kernel = await tryServicesConnection(home);
@@ -50,7 +51,7 @@ export async function attachKernel(home: string, options: AttachOptions): Promis
   let client: ProcessClient | undefined;
   try {
     const holder = await readHolder(homePaths(await realpath(home)));
-    // Between two holders there is no name.
+    // Between two holders the holder file is missing.
     if (holder === undefined)
       throw new AttachError(true, "KERNEL_UNREACHABLE", "the kernel of the home is just changing");
     const fit = decideAttach(holder);
@@ -93,7 +94,7 @@ function createKernelLink(
   const going = new AbortController();
   const closing = new AbortController();
   const tools = createToolWatch((query) => kernel.tailRecords(query), closing.signal);
-  // The stream of records is the first thing that a kernel ends, and the system ends it for one that was killed.
+  // A stopping kernel ends the stream of records first, and the system ends it if the kernel was killed.
   void tools.ended.then(() => going.abort());
   return {
     holder: holder.command,

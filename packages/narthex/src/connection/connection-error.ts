@@ -1,6 +1,6 @@
 import { CommandError } from "../terminal/command-error.ts";
 
-/** The kernel does not answer, or not in a way that makes sense. */
+/** The kernel does not respond, or sends an invalid response. */
 export function unreachable(socketPath: string, reason: unknown): Error {
   if (isPermissionDenied(reason)) {
     return new CommandError(
@@ -18,14 +18,14 @@ export function unreachable(socketPath: string, reason: unknown): Error {
   return new CommandError("KERNEL_UNREACHABLE", `no answer at \`${socketPath}\`: ${text}`, options);
 }
 
-/** No process listens there, as opposed to one that answers badly. */
+/** Whether no process listens at the socket, as opposed to one that sends an invalid response. */
 export function isNotListening(error: unknown): boolean {
   const code = systemCode(error);
-  // A path that is too long for a socket's address has none.
+  // A socket path that is too long cannot have a listener.
   return code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR" || code === "EINVAL";
 }
 
-/** The home, or its socket, is another user's. */
+/** Whether the home or its socket belongs to another user. */
 function isPermissionDenied(error: unknown): boolean {
   const code = systemCode(error);
   return code === "EACCES" || code === "EPERM";
@@ -36,7 +36,7 @@ function systemCode(error: unknown): unknown {
   return cause instanceof Error && "code" in cause ? cause.code : undefined;
 }
 
-/** No answer came, whatever the reason: what was asked may have been done. */
+/** Whether no response came, for whatever reason: the request may have been executed. */
 export function isUnreachable(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "KERNEL_UNREACHABLE";
 }

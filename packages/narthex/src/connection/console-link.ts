@@ -5,7 +5,7 @@ import { isNotListening, unreachable } from "./connection-error.ts";
 import { findAdminToken, findSockets } from "./kernel-files.ts";
 import { parseErrorBody } from "./service-error.ts";
 
-/** Asks the kernel that holds the home for a link that opens its web page once. */
+/** Requests a one-time link to the console from the kernel that holds the home. */
 export async function requestConsoleLink(home: string): Promise<string> {
   const { services } = await findSockets(home);
   const response = await post(services, await findAdminToken(home)).catch((error: unknown) => {

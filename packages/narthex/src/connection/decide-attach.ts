@@ -2,7 +2,7 @@ import type { Holder } from "@narthex/host/holder";
 import { VERSION } from "../version.ts";
 import { WIRE_PROTOCOL } from "../wire-protocol.ts";
 
-/** `attach` goes through the kernel, `replace` starts a newer one in its place, `refuse` can do neither. */
+/** `attach` uses the kernel, `replace` starts a newer one in its place, `refuse` can do neither. */
 export type AttachDecision = "attach" | "replace" | "refuse";
 
 export interface OwnVersion {
@@ -13,15 +13,18 @@ export interface OwnVersion {
 const OWN: OwnVersion = { version: VERSION, protocol: WIRE_PROTOCOL };
 
 /**
- * What a client does about the kernel that holds a home. Only a kernel that was started on demand is replaced, and only by
- * a higher version, so that two versions in use at once do not replace each other in turn.
+ * Decides how a client treats the kernel that holds a home. Only a kernel that was started on demand is replaced, and
+ * only by a higher version, so that two versions in use at the same time do not keep replacing each other.
  */
 export function decideAttach({ version, protocol, onDemand }: Holder, own: OwnVersion = OWN): AttachDecision {
   if (onDemand && compareVersions(own.version, version) > 0) return "replace";
   return protocol === own.protocol ? "attach" : "refuse";
 }
 
-/** Positive if the first is the higher one. Numbers are compared as such; a pre-release is lower than its release. */
+/**
+ * Returns a positive number if the first version is higher. Numbers are compared as numbers; a pre-release is lower
+ * than its release.
+ */
 export function compareVersions(first: string, second: string): number {
   const [a, b] = [parseVersion(first), parseVersion(second)];
   for (let i = 0; i < Math.max(a.numbers.length, b.numbers.length); i++) {

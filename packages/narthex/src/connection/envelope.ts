@@ -2,7 +2,7 @@ import { CommandError } from "../terminal/command-error.ts";
 
 /** One message of a Connect stream: a flags byte, a 4-byte big-endian length, the message. */
 export interface Envelope {
-  /** The end of the stream: JSON that may hold an error. */
+  /** Whether this is the last message of the stream: JSON that may hold an error. */
   readonly isEndStream: boolean;
   readonly data: Uint8Array;
 }
@@ -18,7 +18,7 @@ export function encodeEnvelope(data: Uint8Array): Uint8Array {
   return envelope;
 }
 
-/** Cuts a stream of bytes into its messages. Throws on anything that is none. */
+/** Splits a byte stream into its messages. Throws on an invalid message. */
 export async function* readEnvelopes(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Envelope> {
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;

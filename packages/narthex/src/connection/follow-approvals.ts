@@ -5,7 +5,9 @@ import { type ConnectionRequest, tryServicesConnection } from "./open-connection
 
 const POLL_MS = 250;
 
-/** What is asked now, and again after each change, until the signal aborts. Where no kernel runs it waits for one. */
+/**
+ * Yields the pending approvals, and again after each change, until the signal aborts. Waits for a kernel if none runs.
+ */
 export async function* followApprovals(
   request: ConnectionRequest,
 ): AsyncGenerator<ListedApprovals & { readonly kernel: KernelConnection }> {
@@ -30,7 +32,10 @@ export async function* followApprovals(
   }
 }
 
-/** The approvals of one kernel. Each request and each answer is a record: the ledger says when to look again. */
+/**
+ * Yields the approvals of one kernel. Every approval request and every decision is recorded, so new records in the
+ * ledger trigger a refresh.
+ */
 export async function* followKernelApprovals(kernel: KernelConnection, signal: AbortSignal) {
   const [newest] = await kernel.listRecords({ fromIndex: undefined, limit: 1, chain: undefined });
   const fromIndex = newest === undefined ? 0 : Number(newest.index) + 1;

@@ -4,10 +4,10 @@ import type { KernelConnection, TailQuery } from "./kernel-connection.ts";
 import { type ConnectionRequest, tryServicesConnection } from "./open-connection.ts";
 
 export interface FollowQuery {
-  /** Absent means from now on. */
+  /** Starts with new records if absent. */
   readonly fromIndex: number | undefined;
   readonly chain: string | undefined;
-  /** Without `fromIndex`: so many records before now come first; `onNow` tells where now is. */
+  /** Without `fromIndex`: number of earlier records to start with; `onNextIndex` reports where new records begin. */
   readonly lookbackRecords?: number;
   readonly onNextIndex?: (nextIndex: number) => void;
 }
@@ -15,8 +15,8 @@ export interface FollowQuery {
 const POLL_MS = 250;
 
 /**
- * Records as they become durable, until the signal aborts. Where no kernel runs it waits for one, and when a kernel goes
- * it goes on with the next where that one stopped.
+ * Yields records as they become durable, until the signal aborts. Waits for a kernel if none runs, and resumes at the
+ * next kernel where the previous one stopped.
  */
 export async function* followRecords(request: ConnectionRequest, query: FollowQuery): AsyncGenerator<LedgerRecord> {
   const { home, signal, terminal } = request;
@@ -44,7 +44,7 @@ export async function* followRecords(request: ConnectionRequest, query: FollowQu
   }
 }
 
-/** A place in the ledger rather than "now": from there on nothing is missed, whatever happens to the connection. */
+/** Returns an index in the ledger rather than "now", so that no later record is missed if the connection breaks. */
 async function startIndex(
   kernel: KernelConnection,
   { lookbackRecords = 0, onNextIndex }: FollowQuery,
@@ -55,7 +55,7 @@ async function startIndex(
   return Math.max(0, nextIndex - lookbackRecords);
 }
 
-/** Ends without an error when the kernel goes away or the caller has had enough. */
+/** Ends without an error when the kernel stops or the caller aborts. */
 async function* tailUntilGone(kernel: KernelConnection, query: TailQuery): AsyncGenerator<LedgerRecord> {
   try {
     yield* kernel.tailRecords(query);

@@ -3,11 +3,11 @@ import type { CallConnection, KernelConnection } from "./kernel-connection.ts";
 
 export interface FramedEndpoint {
   readonly client: FramedClient;
-  /** Opened only for what the framed door does not carry. */
+  /** Opens the services connection, only for requests that the framed door does not carry. */
   openServices(): Promise<KernelConnection>;
 }
 
-/** Calls through the fast door; streamed output, deadlines and large results through the other. */
+/** Sends calls through the framed door; streamed output, deadlines and large results use the services door. */
 export function createFramedConnection({ client, openServices }: FramedEndpoint): CallConnection {
   let services: Promise<KernelConnection> | undefined;
   const useServices = (): Promise<KernelConnection> => {

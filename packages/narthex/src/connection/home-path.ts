@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** The kernel's home: `--data`, else NARTHEX_DATA, else `~/.narthex`. */
+/** Returns the kernel's home: `--data`, else NARTHEX_DATA, else `~/.narthex`. */
 export function homePath(data: string | undefined, environment: NodeJS.ProcessEnv): string {
   const named = data ?? environment["NARTHEX_DATA"] ?? "";
   return named === "" ? join(homedir(), ".narthex") : resolve(named);

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import { unreachable } from "./connection-error.ts";
 
-/** One connection to a services socket, for requests that follow each other. */
+/** One connection to a services socket, for sequential requests. */
 export interface JsonExchange {
-  /** Sends one JSON body and resolves with the response's body. Not before the previous one is answered. */
+  /** Sends a JSON body and resolves with the response's body. Call it only after the previous response has arrived. */
   post(request: JsonRequest): Promise<JsonResponse>;
   close(): void;
 }
@@ -20,15 +20,15 @@ export interface JsonResponse {
 }
 
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
-/** Errors that say that no kernel runs, as opposed to one that answers badly. */
+/** Errors which mean that no kernel runs, as opposed to one that sends an invalid response. */
 const NOT_LISTENING: ReadonlySet<unknown> = new Set(["ENOENT", "ECONNREFUSED"]);
 const HEAD_END = "\r\n\r\n";
 
 /**
- * Connects to a services socket; undefined where nothing listens.
+ * Connects to a services socket; returns undefined if no process listens there.
  *
- * It writes and reads HTTP/1.1 by itself, as far as the services door uses it: loading Node's own HTTP client takes ten
- * milliseconds, which is more than the rest of a hook. A response in any other form is an error.
+ * Implements only the part of HTTP/1.1 that the services door uses: loading Node's own HTTP client takes ten
+ * milliseconds, more than the rest of a hook. Throws for a response in any other form.
  */
 export async function openJsonExchange(socketPath: string): Promise<JsonExchange | undefined> {
   const socket = await connectSocket(socketPath);
@@ -95,7 +95,7 @@ function readResponse(socket: Socket, socketPath: string): Promise<JsonResponse>
   });
 }
 
-/** Undefined as long as more is to come. Throws for what is no response with a length. */
+/** Returns undefined while the response is incomplete. Throws if it is not a response with a Content-Length. */
 function parseResponse(bytes: Buffer): JsonResponse | undefined {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;

@@ -39,17 +39,17 @@ import type {
   HookDecision,
 } from "@narthex/kernel";
 
-/** What a call asks of a kernel. */
+/** The kernel methods that a call needs. */
 export interface CallConnection {
   call(request: ToolRequest, options: CallOptions): Promise<ToolResponse>;
-  /** With a session's token, content it may name; without, any content. */
+  /** With a session's token, returns only content that the session may name; without, any content. */
   getContent(query: ContentQuery): Promise<ContentStream>;
-  /** With a session's token, the tools it could be allowed to call; without, every tool. */
+  /** With a session's token, lists the tools that its lease could allow; without, every tool. */
   listTools(query: { readonly token: string | undefined; readonly allVersions: boolean }): Promise<ToolInfo[]>;
   close(): Promise<void>;
 }
 
-/** What commands ask of a kernel, wherever it runs: behind its sockets, or in this very process. */
+/** The kernel methods that commands use, wherever the kernel runs: behind its sockets, or in this very process. */
 export interface KernelConnection extends CallConnection {
   putContent(put: PutContentInput): Promise<StoredContent>;
   statContent(hash: Uint8Array): Promise<StatContentResponse>;
@@ -60,40 +60,40 @@ export interface KernelConnection extends CallConnection {
   listSessions(query: { readonly all: boolean; readonly limit: number }): Promise<SessionInfo[]>;
 
   delegateLease(lease: DelegateLeaseInput): Promise<{ readonly session: SessionInfo; readonly token: string }>;
-  /** Ends a lease that was split off the session's own. */
+  /** Ends a child lease of the session. */
   releaseLease(release: ReleaseLeaseInput): Promise<ReleaseLeaseResponse>;
   getLease(leaseId: string): Promise<LeaseInfo>;
   revokeLease(revocation: RevokeLeaseInput): Promise<RevokeLeaseResponse>;
 
-  /** In force on a workspace. */
+  /** Returns the labels in force on a workspace. */
   getWorkspaceLabels(workspace: string): Promise<readonly string[]>;
-  /** Gives those that were taken off. */
+  /** Returns the labels that were removed. */
   clearWorkspaceLabels(clearing: { readonly workspace: string; readonly by: string }): Promise<readonly string[]>;
 
   listRecords(query: RecordsQuery): Promise<LedgerRecord[]>;
   getRecord(reference: RecordReference): Promise<LedgerRecord>;
-  /** From `fromIndex` on, or from now; ends when the signal aborts. */
+  /** Yields records from `fromIndex` on, or new ones only; ends when the signal aborts. */
   tailRecords(query: TailQuery): AsyncIterable<LedgerRecord>;
   verify(options: VerifyOptions): Promise<VerifyReport>;
-  /** The bytes of a bundle: of a session, or of everything if the id is empty. */
+  /** Yields the bytes of a bundle of one session, or of the whole ledger if the id is empty. */
   exportLedger(sessionId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
   replay(selection: ReplaySelection, signal: AbortSignal): AsyncIterable<ReplayEvent>;
 
-  /** Signs for the records that no checkpoint covers yet. */
+  /** Signs a checkpoint over the records that none covers yet. */
   signCheckpoint(): Promise<SignCheckpointResponse>;
   getCheckpoint(request: GetCheckpointRequest): Promise<GetCheckpointResponse>;
   proveRecord(request: ProveRecordRequest): Promise<ProveRecordResponse>;
   proveConsistency(request: ProveConsistencyRequest): Promise<ProveConsistencyResponse>;
-  /** Hands over to a new key, or begins one in place of a key that is lost. */
+  /** Hands over to a new signing key, or starts one in place of a lost key. */
   rotateLogKey(request: RotateLogKeyRequest): Promise<RotateLogKeyResponse>;
 
-  /** The policy in force, or why there is none. */
+  /** Returns the policy in force, or the reason why none is in force. */
   getPolicy(): Promise<PolicyInfo>;
-  /** Reads the policy's files again. */
+  /** Reloads the policy files. */
   reloadPolicy(by: string): Promise<{ readonly policy: PolicyInfo; readonly changed: boolean }>;
-  /** What would be said of a call if it came now. */
+  /** Returns the decision that the policy would make about a call now. */
   explainCall(question: ExplainRequest): Promise<CallExplanation>;
-  /** Keeps what was answered to a client about a call of its own. */
+  /** Records the decision about a call of a client's own tool. */
   recordHookDecision(decision: HookDecision): Promise<void>;
 
   listIntents(): Promise<IntentInfo[]>;
@@ -102,14 +102,14 @@ export interface KernelConnection extends CallConnection {
 
   /** Copies the home while it is in use. */
   backUp(copying: HomeCopyOptions): Promise<BackUpResponse>;
-  /** Erases content for good. */
+  /** Erases content permanently. */
   erase(erasure: Erasure): Promise<EraseContentResponse>;
-  /** Erases what no artifact and no open session needs any more. */
+  /** Erases content that no artifact and no open session needs any more. */
   collect(collection: CollectionRequest): Promise<CollectContentResponse>;
 
   listApprovals(): Promise<ListedApprovals>;
   resolveApproval(resolution: ResolveApprovalInput): Promise<ResolveApprovalResponse>;
-  /** Records that a client answered by itself; the question stays open. */
+  /** Records that a client declined by itself; the approval request stays pending. */
   declineApproval(decline: ApprovalDecline): Promise<void>;
   revokeApproval(revocation: { readonly standingId: string; readonly by: string }): Promise<StandingApproval>;
 }
@@ -117,9 +117,9 @@ export interface KernelConnection extends CallConnection {
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
-  /** Output while the tool runs. */
+  /** Receives output while the tool runs. */
   readonly onChunk?: (chunk: Uint8Array) => Promise<void>;
-  /** The caller's span, as W3C Trace Context writes it. */
+  /** The caller's span, in W3C Trace Context format. */
   readonly traceParent?: string;
 }
 
@@ -140,7 +140,7 @@ export interface ContentQuery {
   readonly token: string | undefined;
   readonly hash: Uint8Array;
   readonly offset: number;
-  /** 0 means to the end. */
+  /** 0 reads to the end. */
   readonly limit: number;
 }
 
@@ -159,15 +159,15 @@ export interface OpenSessionInput {
   readonly lease: string | undefined;
   readonly ttlMs: number | undefined;
   readonly labels: readonly string[];
-  /** Whether a workspace of root's is handed to the user that sandboxes run as. */
+  /** Whether to hand over a workspace owned by root to the user that sandboxes run as. */
   readonly adopt: boolean;
-  /** Ends with the client that says it uses it. For a kernel in another process. */
+  /** Whether the session ends with the client that uses it. For a kernel in another process. */
   readonly attended?: boolean;
 }
 
 export interface DelegateLeaseInput {
   readonly parentSessionId: string;
-  /** The parent's; without it the administrator splits the lease. */
+  /** The parent session's token; without it the administrator delegates the lease. */
   readonly token: string | undefined;
   readonly workingDirectory: string | undefined;
   readonly agent: string | undefined;
@@ -175,12 +175,12 @@ export interface DelegateLeaseInput {
   /** JSON text. */
   readonly lease: string;
   readonly labels: readonly string[];
-  /** Content that the parent may name; only by its own token. */
+  /** Content that the parent may name; only with the parent's own token. */
   readonly contentHashes: readonly Uint8Array[];
 }
 
 export interface ReleaseLeaseInput {
-  /** Of the session whose lease it was split off. */
+  /** Token of the parent session. */
   readonly token: string;
   readonly leaseId: string;
 }
@@ -192,7 +192,7 @@ export interface RevokeLeaseInput {
 }
 
 export interface RecordsQuery {
-  /** The newest ones where absent. */
+  /** The newest records if absent. */
   readonly fromIndex: number | undefined;
   readonly limit: number;
   readonly chain: string | undefined;
@@ -207,15 +207,15 @@ export interface TailQuery {
 }
 
 export interface VerifyOptions {
-  /** The verifier key that checkpoints must lead to. */
+  /** Verifier key that checkpoints must be traceable to. */
   readonly verifierKey: string | undefined;
-  /** Signed notes that somebody kept. */
+  /** Signed notes that the user kept. */
   readonly checkpoints: readonly string[];
-  /** What an earlier run gave as `verified`: only records after those are read. */
+  /** `verified` from an earlier run: only later records are read. */
   readonly before?: Uint8Array | undefined;
-  /** Asks for `verified` in the report. */
+  /** Requests `verified` in the report. */
   readonly remember?: boolean;
-  /** Content is not looked at. */
+  /** Content is not checked. */
   readonly recordsOnly?: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number) => void;
@@ -223,7 +223,7 @@ export interface VerifyOptions {
 
 export interface UndoInput {
   readonly sessionId: string;
-  /** The whole session where absent. */
+  /** The whole session if absent. */
   readonly requestId: string | undefined;
   readonly by: string;
   readonly dryRun: boolean;
@@ -237,11 +237,11 @@ export interface ListedApprovals {
 export interface ResolveApprovalInput {
   readonly approvalId: string;
   readonly answer: "once" | "session" | "rule" | "deny";
-  /** With `session`. */
+  /** With the decision `session`. */
   readonly words: number | undefined;
   readonly approver: string;
   readonly reason: string | undefined;
-  /** For somebody at an MCP client, who is no console. */
+  /** Set if the decision comes from an MCP client, which does not count as the console. */
   readonly door?: "mcp";
 }
 

@@ -4,12 +4,12 @@ import { type HomePaths, homePaths } from "@narthex/host/home-paths";
 import { findSocketPaths, type SocketPaths } from "@narthex/host/socket-paths";
 import { CommandError } from "../terminal/command-error.ts";
 
-/** Where the kernel of a home opens its sockets, whether or not one runs. */
+/** Returns the socket paths of a home's kernel, whether or not one runs. */
 export async function findSockets(home: string): Promise<SocketPaths> {
   return findSocketPaths(await realPaths(home));
 }
 
-/** The token by which whoever can read the home administers the kernel that runs on it. */
+/** Reads the admin token, which lets anyone who can read the home administer its kernel. */
 export async function findAdminToken(home: string): Promise<string> {
   const paths = await realPaths(home);
   try {
@@ -22,7 +22,7 @@ export async function findAdminToken(home: string): Promise<string> {
   }
 }
 
-/** The kernel goes by the home's real path, and the length of that decides where its sockets are. */
+/** The kernel uses the home's real path, whose length decides where its sockets are. */
 async function realPaths(home: string): Promise<HomePaths> {
   return homePaths(await realpath(home).catch(() => home));
 }

@@ -9,20 +9,20 @@ export interface KernelFinderOptions {
   readonly home: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly allowOwnCode: boolean;
-  /** The command's file that kernels are started with; this package's by default. */
+  /** Command file that kernels are started with; this package's by default. */
   readonly program?: string | undefined;
   readonly log: Logger;
   readonly times: LinkTimeouts;
   readonly signal: AbortSignal;
-  /** Called when a kernel was found, or is starting and waited for: time for other work of this process. */
+  /** Called when a kernel was found, or was started and is waited for: time for other work of this process. */
   onWait?(): void;
 }
 
-/** Finds the kernel of a home, and starts one where none runs. */
+/** Finds the kernel of a home, and starts one if none runs. */
 export interface KernelFinder {
-  /** Undefined where no kernel answers that this client can go through. */
+  /** Returns undefined if no kernel responds that this client can use. */
   attach(): Promise<KernelLink | undefined>;
-  /** The same, or through one that was started for it. Throws what is in the way. */
+  /** Attaches to a kernel, starting one if necessary. Throws what prevents it. */
   find(): Promise<KernelLink>;
 }
 
@@ -33,7 +33,7 @@ export function createKernelFinder(options: KernelFinderOptions): KernelFinder {
   const attach = (acceptsOlder = false): Promise<KernelLink | undefined> =>
     attachKernel(home, { responseTimeoutMs: times.greetingMs, path, acceptsOlder });
 
-  /** Where a newer kernel cannot be started, an older one that serves is better than none. */
+  /** If a newer kernel cannot be started, uses the older one that is serving. */
   async function attachToOlder(failure: KernelStartError): Promise<KernelLink> {
     const older = await attach(true).catch(() => undefined);
     if (older === undefined) throw failure;
@@ -54,7 +54,7 @@ export function createKernelFinder(options: KernelFinderOptions): KernelFinder {
             return found;
           }
         } catch (error) {
-          // One that leaves is waited for by the kernel that is started.
+          // A new kernel waits for one that is stopping.
           if (!(error instanceof AttachError) || !error.isStopping) throw error;
           obstacle = error;
         }

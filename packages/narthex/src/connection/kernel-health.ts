@@ -8,8 +8,8 @@ import { isNotListening } from "./connection-error.ts";
 import { createServicesClient } from "./services-client.ts";
 
 /**
- * Takes calls; takes none, because it stops or nobody is there; said nothing in time. Unknown where the question could
- * not be put.
+ * State of a kernel: `serving` takes calls; `going` takes none, because it is stopping or no process listens; `silent`
+ * did not respond in time; `unknown` means that the check could not be made.
  */
 export type KernelCondition = "serving" | "going" | "silent" | "unknown";
 
@@ -18,7 +18,7 @@ export interface KernelHealth {
   close(): void;
 }
 
-/** How the kernel behind a services socket is, as it says to anyone. */
+/** Checks the health of the kernel behind a services socket; needs no token. */
 export function createKernelHealth(socketPath: string): KernelHealth {
   const client = createServicesClient(socketPath);
   return {
@@ -30,7 +30,7 @@ export function createKernelHealth(socketPath: string): KernelHealth {
         return status === Status.SERVING ? "serving" : "going";
       } catch (error) {
         if (signal.aborted) return "silent";
-        // A door that closes still answers on the connections it has, and refuses.
+        // A closing door still responds on existing connections, with a refusal.
         return isNotListening(error) || isRefusal(error) ? "going" : "unknown";
       }
     },
@@ -38,7 +38,7 @@ export function createKernelHealth(socketPath: string): KernelHealth {
   };
 }
 
-/** The kernel said so itself: no fault of the connection is behind it. */
+/** Whether the kernel itself sent the error, as opposed to a failed connection. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.cause === undefined;
 }

@@ -1,18 +1,18 @@
-/** How patient a client of a kernel is that may go at any time. */
+/** Time limits of a client whose kernel may end at any time. */
 export interface LinkTimeouts {
-  /** How long a first kernel is looked for. */
+  /** How long to look for the first kernel. */
   readonly startMs: number;
   /** How long a call waits for the next kernel. */
   readonly waitMs: number;
-  /** How often a kernel whose answer is waited for is asked whether it is there. */
+  /** Interval of health checks while a response is awaited. */
   readonly askMs: number;
-  /** A kernel that answers nothing for so long hangs. */
+  /** A kernel that does not respond within this time is unresponsive. */
   readonly silenceMs: number;
-  /** The same for one that is met for the first time. */
+  /** The same limit for a newly found kernel. */
   readonly greetingMs: number;
-  /** A kernel that was served gets so long to come back before another takes its place. */
+  /** Time that a kernel started with `serve` gets to come back before another takes its place. */
   readonly returnMs: number;
-  /** After a connection broke, word that its kernel has gone comes within this. */
+  /** Maximum time after a broken connection until the end of its kernel is noticed. */
   readonly wordMs: number;
 }
 

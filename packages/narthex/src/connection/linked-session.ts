@@ -4,21 +4,21 @@ import type { McpCaller } from "@narthex/server";
 import type { KernelLink, SessionCredentials } from "./kernel-link.ts";
 import type { LinkTimeouts } from "./link-timeouts.ts";
 
-/** A session as one kernel serves it, until that kernel goes or hangs. */
+/** A session as served by one kernel, until that kernel ends or becomes unresponsive. */
 export interface LinkedSession {
   readonly link: KernelLink;
   readonly session: SessionCredentials;
   /** Aborts when another kernel is needed. */
   readonly lost: AbortSignal;
-  /** It is lost because it said nothing: nobody takes its place before its process ends. */
+  /** Lost because the kernel did not respond: no other kernel takes its place before its process ends. */
   readonly isUnresponsive: boolean;
-  /** Throws KERNEL_UNREACHABLE as soon as the kernel is known to hang. */
+  /** Throws KERNEL_UNREACHABLE as soon as the kernel is known to be unresponsive. */
   use<T>(operation: (caller: McpCaller) => Promise<T>): Promise<T>;
-  /** After a connection broke: waits until the kernel is known to have gone, or takes it for gone. */
+  /** After a broken connection: waits until the kernel is known to have ended, and assumes so after a timeout. */
   waitUntilLost(): Promise<void>;
-  /** Lets go of the kernel, once everything that was asked of it has ended. */
+  /** Closes the link to the kernel, once all its pending requests have ended. */
   closeWhenIdle(): Promise<void>;
-  /** The same at once. */
+  /** Closes the link at once. */
   close(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function createLinkedSession(
   link.stopping.addEventListener("abort", markLost, { once: true });
   if (link.stopping.aborted) markLost();
 
-  /** Only while somebody waits for an answer. */
+  /** Checks the kernel only while a response is awaited. */
   async function watch(): Promise<void> {
     if (isWatched) return;
     isWatched = true;

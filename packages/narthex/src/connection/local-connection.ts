@@ -25,25 +25,25 @@ import type { KernelConnection, OpenSessionInput } from "./kernel-connection.ts"
 
 export interface LocalConnectionOptions {
   readonly home: string;
-  /** Told to others who want the home meanwhile. */
+  /** Shown to other processes that want the home meanwhile. */
   readonly command: string;
   readonly waitMs: number;
   readonly terminal: Terminal;
   readonly environment: NodeJS.ProcessEnv;
-  /** Asks whoever sits at the terminal. */
+  /** Asks the user at the terminal. */
   readonly approver?: Approver | undefined;
   readonly ownCode?: OwnCodeMode | undefined;
 }
 
-/** A kernel in this very process, on the home's store, for as long as one command runs. */
+/** Opens a kernel in this process, on the home's store, for the duration of one command. */
 export async function openLocalConnection(options: LocalConnectionOptions): Promise<KernelConnection> {
   const { home, command, waitMs, approver, ownCode = "refuse" } = options;
   const line = createLineLogger(options.terminal, options.environment);
-  // What a kernel tells of its ordinary course would only stand between a short command and its answer.
+  // Informational log lines of the kernel would only delay the output of a short command.
   const log: Logger = (level, message, fields) => {
     if (level !== "info") line(level, message, fields);
   };
-  // The answers of these commands say which policy decides, or why no policy is in force: no need to say it twice.
+  // These commands print which policy decides, or why no policy is in force, so the warning is not repeated.
   const printsPolicyItself = command === "call" || command.startsWith("policy ");
   const onPolicyWarning = (warning: string): void => {
     if (!printsPolicyItself) line("warn", warning);
@@ -55,7 +55,10 @@ export async function openLocalConnection(options: LocalConnectionOptions): Prom
   return approver === undefined ? connection : { ...connection, call: retryUntilResolved(connection.call) };
 }
 
-/** Nobody could answer a question after this process: whoever sits at the terminal is waited for. */
+/**
+ * A pending approval could not be resolved after this process ends, so the call is retried until the user at the
+ * terminal has decided.
+ */
 function retryUntilResolved(call: KernelConnection["call"]): KernelConnection["call"] {
   return async (request, options) => {
     for (;;) {
@@ -70,7 +73,7 @@ function retryUntilResolved(call: KernelConnection["call"]): KernelConnection["c
 const DOOR = "cli";
 
 function createLocalConnection(kernel: OpenedKernel): KernelConnection {
-  /** The session a token stands for; undefined for the administrator, who owns the home. */
+  /** Returns the session of a token; undefined for the administrator, who owns the home. */
   const authenticateSession = async (token: string | undefined): Promise<string | undefined> =>
     token === undefined ? undefined : (await kernel.authenticate(token)).session.id;
   const loadMerkleMethods = async () => (await import("@narthex/server/merkle-methods")).createMerkleMethods(kernel);
@@ -249,7 +252,7 @@ function createLocalConnection(kernel: OpenedKernel): KernelConnection {
   };
 }
 
-/** Where a session's id names nothing. */
+/** For a session id that does not exist. */
 function noSuchSession(sessionId: string): CommandError {
   return new CommandError("SESSION_UNKNOWN", `there is no session \`${sessionId.slice(0, 60)}\``, {
     next: "run `narthex session list --all` to see which sessions there are",

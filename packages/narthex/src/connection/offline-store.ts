@@ -6,7 +6,7 @@ import { openHomeGate } from "../open-home-gate.ts";
 import { createStoreReplay } from "../replay/store-replay.ts";
 import { requireLedger, unreadableLedger } from "./verify-home.ts";
 
-/** What can be read from a home that nobody holds. */
+/** Readers for a home that no process holds. */
 export interface OfflineStore {
   readonly replay: Replay;
   readonly exportLedger: ExportLedger;

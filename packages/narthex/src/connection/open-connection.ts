@@ -6,32 +6,32 @@ import { isNotListening, unreachable } from "./connection-error.ts";
 import type { CallConnection, KernelConnection } from "./kernel-connection.ts";
 import { findAdminToken, findSockets } from "./kernel-files.ts";
 
-/** What a command tells of itself to reach a kernel. */
+/** What a command provides to reach a kernel. */
 export interface ConnectionRequest {
   readonly home: string;
   readonly signal: AbortSignal;
   readonly terminal: Terminal;
   readonly environment: NodeJS.ProcessEnv;
-  /** For a kernel in this process: asks whoever sits at the terminal. */
+  /** For a kernel in this process: asks the user at the terminal. */
   readonly approver?: Approver | undefined;
   /** For a kernel in this process; by default it refuses a workspace that holds its code. */
   readonly ownCode?: OwnCodeMode | undefined;
 }
 
-/** The two ways to a kernel. */
+/** How to reach a kernel: in another process, or in this one. */
 export interface KernelRoutes<Remote, Local> {
-  /** Undefined where no kernel answers. */
+  /** Returns undefined if no kernel responds. */
   tryRemote(home: string): Promise<Remote | undefined>;
   openLocal(home: string, waitMs: number): Promise<Local>;
 }
 
-/** How long a one-shot command waits for whoever holds the home. */
+/** How long a one-shot command waits for the process that holds the home. */
 const WAIT_MS = 5000;
-/** How long it waits for the home's lock before it looks again whether a kernel answers by now. */
+/** How long it waits for the home's lock before it checks again whether a kernel responds. */
 const LOCK_WAIT_MS = 400;
 const RETRY_MS = 20;
 
-/** Runs `use` against the kernel of this home and lets go of it afterwards, whatever happened. */
+/** Runs `use` with a connection to the kernel of this home, and always closes the connection afterwards. */
 export function withConnection<T>(
   request: ConnectionRequest,
   command: string,
@@ -43,7 +43,7 @@ export function withConnection<T>(
   );
 }
 
-/** The same for one call, which takes the fast door. */
+/** Does the same for one call, through the framed door. */
 export function withCallConnection<T>(
   request: ConnectionRequest,
   command: string,
@@ -56,7 +56,9 @@ export function withCallConnection<T>(
   return useAndClose(reachKernel(request, ways), use);
 }
 
-/** Through the sockets of the kernel that holds the home; where nobody does, by opening its store in this process. */
+/**
+ * Connects to the sockets of the kernel that holds the home; if no process holds it, opens its store in this process.
+ */
 export async function reachKernel<Remote, Local>(
   { home, signal }: Pick<ConnectionRequest, "home" | "signal">,
   { tryRemote, openLocal }: KernelRoutes<Remote, Local>,
@@ -70,7 +72,7 @@ export async function reachKernel<Remote, Local>(
       return await openLocal(home, LOCK_WAIT_MS);
     } catch (error) {
       if (!isHomeBusy(error) || performance.now() > deadline) throw error;
-      // Somebody took the home: a kernel about to open its sockets, or another short command.
+      // Another process took the home: a kernel about to open its sockets, or another short command.
       await sleep(RETRY_MS, undefined, { signal });
     }
   }
@@ -110,7 +112,7 @@ async function useAndClose<K extends CallConnection, T>(
   try {
     result = await use(kernel);
   } catch (error) {
-    // What went wrong first is what the person must hear.
+    // The user must see the first error, not one from closing.
     await kernel.close().catch(() => undefined);
     throw error;
   }
@@ -123,7 +125,7 @@ async function openServices(home: string, socketPath: string): Promise<KernelCon
   return createServicesConnection({ socketPath, adminToken: await findAdminToken(home) });
 }
 
-/** Whether anybody listens there. */
+/** Whether a process listens on the socket. */
 async function isListening(path: string): Promise<boolean> {
   const { connect } = await import("node:net");
   return new Promise((resolve, reject) => {

@@ -11,15 +11,16 @@ import {
 import { findAdminToken, findSockets } from "./kernel-files.ts";
 import { createServicesClient } from "./services-client.ts";
 
-/** The process that is the kernel of a home, as opposed to what the kernel does. */
+/** The process that serves as the kernel of a home, as opposed to the kernel's services. */
 export interface ProcessClient {
   getKernel(): Promise<GetKernelResponse>;
-  /** The policy in force, or the reason why no policy is. */
+  /** Returns the policy in force, or the reason why none is in force. */
   getPolicy(): Promise<PolicyInfo | undefined>;
-  /** Asks it to finish its calls and let go of the home. Throws HOME_BUSY if it was not started on demand. */
+  /** Tells the kernel to finish its calls and release the home. Throws HOME_BUSY if it was not started on demand. */
   stop(reason: string): Promise<void>;
   /**
-   * Ties a session to this process. Resolves once the kernel knows; `ended` resolves when the kernel stops or is gone.
+   * Ties a session to this process. Resolves once the kernel has registered it; `ended` resolves when the kernel stops
+   * or is gone.
    */
   attend(attended: AttendedSession): Promise<{ readonly ended: Promise<void> }>;
   close(): void;
@@ -61,6 +62,6 @@ async function readToEnd(stream: AsyncIterator<unknown>, onMessage: () => void):
   try {
     while ((await stream.next()).done !== true) onMessage();
   } catch {
-    // However it ended, it has ended.
+    // Errors are ignored: the stream has ended either way.
   }
 }

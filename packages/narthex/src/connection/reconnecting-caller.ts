@@ -4,26 +4,26 @@ import { isUnreachable } from "./connection-error.ts";
 import type { ReconnectingLink } from "./reconnecting-link.ts";
 import type { LinkedSession } from "./linked-session.ts";
 
-/** How many kernels one question is put to before it is given up. */
+/** Maximum number of kernels that one request is sent to. */
 const MAX_KERNELS = 8;
 
-/** What a kernel answers to calls that it did not begin, or ended, because it goes. */
+/** Codes with which a stopping kernel responds to calls that it did not start or that it ended. */
 const SHUTDOWN_CODES: ReadonlySet<string> = new Set(["STORE_UNAVAILABLE", "CANCELLED"]);
 
 export interface ReconnectingCaller extends McpCaller {
   readonly watchTools: WatchTools;
-  /** As the kernel of the moment has it: `open`, `closed`, ...; undefined where nobody has heard of it. */
+  /** State according to the current kernel: `open`, `closed`, ...; undefined if the session is unknown. */
   findSessionState(): Promise<string | undefined>;
 }
 
 /**
- * A session's caller that goes on when its kernel does not: what got no answer is asked of the next kernel, calls under
- * their own request ids, so that by the kernel's own rules nothing runs twice.
+ * Creates a caller that outlives its kernel: a request without a response is sent to the next kernel, calls under their
+ * own request ids, so that the kernel's deduplication keeps anything from running twice.
  *
- * SECURITY: each kernel is asked for itself whether clients may answer questions; what another one allowed is no yes.
+ * SECURITY: each kernel is asked whether clients may decide approvals; what another kernel allowed does not count.
  */
 export function createReconnectingCaller(link: ReconnectingLink): ReconnectingCaller {
-  /** Calls that run, and how many wait for each. */
+  /** Running calls, with the number of waiters for each. */
   const running = new Map<string, number>();
   const cancelled = new Set<string>();
 
@@ -34,7 +34,7 @@ export function createReconnectingCaller(link: ReconnectingLink): ReconnectingCa
         return await linked.use((caller) => operation(caller, linked));
       } catch (error) {
         if (!isUnreachable(error)) throw error;
-        // Whoever waits for one that hangs hears of it in time to do something.
+        // Callers of an unresponsive kernel get an error while they can still react.
         if (left === 1 || linked.isUnresponsive)
           throw new KernelError("KERNEL_UNREACHABLE", error.message, { cause: error });
       }
@@ -51,7 +51,7 @@ export function createReconnectingCaller(link: ReconnectingLink): ReconnectingCa
     };
   }
 
-  /** Whether the answer is a going kernel's, and the next one's may be better. */
+  /** Whether the error is due to the kernel's shutdown, so that the next kernel should be asked. */
   async function endedByShutdown(
     { requestId, result }: ToolResponse,
     { link: kernel }: LinkedSession,
@@ -78,7 +78,7 @@ export function createReconnectingCaller(link: ReconnectingLink): ReconnectingCa
       const end = begin(call.requestId);
       try {
         return await retryOnNextKernel(async (caller, linked) => {
-          // It may have had effects at the kernel before; another one must not begin it.
+          // The call may already have had effects at the previous kernel; another kernel must not start it.
           if (cancelled.has(call.requestId)) throw new KernelError("CANCELLED", "the call was cancelled");
           const response = await caller.call(call, options);
           if (await endedByShutdown(response, linked))
@@ -101,7 +101,7 @@ export function createReconnectingCaller(link: ReconnectingLink): ReconnectingCa
     readContent(hash, offset, limit) {
       return retryOnNextKernel(async (caller) => {
         const reading = await caller.readContent(hash, offset, limit);
-        // Read to its end here: what breaks off in the middle is asked for again.
+        // Reads to the end, so that an interrupted read is repeated as a whole.
         const chunks: Uint8Array[] = [];
         for await (const chunk of reading.chunks) chunks.push(Buffer.from(chunk));
         return { ...reading, chunks: toAsyncGenerator(chunks) };
@@ -133,7 +133,7 @@ export function createReconnectingCaller(link: ReconnectingLink): ReconnectingCa
   };
 }
 
-/** Looks for a question at one kernel; throws KERNEL_UNREACHABLE if that kernel goes meanwhile. */
+/** Waits for an approval request at one kernel; throws KERNEL_UNREACHABLE if that kernel ends meanwhile. */
 async function waitForApprovalRequest(
   caller: McpCaller,
   { lost }: LinkedSession,

@@ -12,45 +12,53 @@ import { createSessionKeeper } from "./session-keeper.ts";
 
 export interface ReconnectingLinkOptions {
   readonly home: string;
-  /** Of this client: a kernel that it starts gets little of it, and its session's programs the PATH. */
+  /**
+   * Environment of this client: a kernel that it starts gets only a few of its variables, and its session's programs
+   * get the PATH.
+   */
   readonly environment: NodeJS.ProcessEnv;
   readonly request: OpenSessionInput;
-  /** Opens another session where the store has lost the one it was. */
+  /** Whether to open another session if the store has lost the current one. */
   readonly renew: boolean;
   readonly log: Logger;
-  /** A kernel that is started accepts a workspace with its own code. */
+  /** Whether a kernel that is started accepts a workspace with its own code. */
   readonly allowOwnCode: boolean;
-  /** The command's file that kernels are started with; this package's by default. */
+  /** Command file that kernels are started with; this package's by default. */
   readonly program?: string | undefined;
   readonly signal: AbortSignal;
   readonly times?: Partial<LinkTimeouts>;
-  /** Called whenever a kernel was found, or is starting and waited for: time for other work of this process. */
+  /** Called whenever a kernel was found, or was started and is waited for: time for other work of this process. */
   onWait?(): void;
 }
 
-/** A session that outlives the kernel it was opened at: when one goes, the next is attached to, or started. */
+/** A session that outlives its kernel: when a kernel ends, the link attaches to the next one, or starts one. */
 export interface ReconnectingLink {
-  /** The kernel of the moment; throws KERNEL_UNREACHABLE if none is found in time. */
+  /** Returns the session at the current kernel; throws KERNEL_UNREACHABLE if no kernel is found in time. */
   current(): Promise<LinkedSession>;
-  /** The same without waiting. */
+  /** Returns the latest known session without waiting. */
   latest(): LinkedSession;
-  /** Tells when the tools may have changed, as with each new kernel; gives the end of it. */
+  /**
+   * Calls the listener when the tools may have changed, as with each new kernel; returns a function that unsubscribes.
+   */
   onToolsChanged(listener: () => void): () => void;
-  /** That the session is another one than before, if it is; once. */
+  /** Returns a notice, once, if the session was replaced by another one. */
   takeNotice(): string | undefined;
-  /** Closes the session and lets go of the kernel. Where there is none at that moment the session ends by its time. */
+  /**
+   * Closes the session and disconnects from the kernel. Without a kernel at that moment, the session ends by its time
+   * limit.
+   */
   close(): Promise<void>;
 }
 
-/** Whoever serves means to come back. */
+/** A kernel started with `serve` is expected to come back. */
 const SERVE = "serve";
 const MIN_RETRY_MS = 100;
-/** Where something stands in the way, it is looked more and more seldom. */
+/** Upper limit of the growing delay between attempts. */
 const MAX_RETRY_MS = 3000;
-/** The same where a kernel cannot be started: each attempt costs a process. */
+/** The limit if a kernel cannot be started, because each attempt costs a process. */
 const MAX_START_RETRY_MS = 30_000;
 
-/** Throws what is in the way if no first kernel is found in time. */
+/** Throws the last error if no first kernel is found in time. */
 export async function openReconnectingLink(options: ReconnectingLinkOptions): Promise<ReconnectingLink> {
   const { log } = options;
   const times: LinkTimeouts = { ...LINK_TIMEOUTS, ...options.times };
@@ -67,7 +75,7 @@ export async function openReconnectingLink(options: ReconnectingLinkOptions): Pr
     return connectSession(await finder.find());
   }
 
-  /** Without starting one. */
+  /** Finds a running kernel; does not start one. */
   async function findRunning(): Promise<LinkedSession | undefined> {
     const link = await finder.attach();
     return link && connectSession(link);
@@ -84,7 +92,7 @@ export async function openReconnectingLink(options: ReconnectingLinkOptions): Pr
     }
   }
 
-  /** One that goes while it is greeted is no reason to give up at once. */
+  /** Retries if a kernel ends during the handshake. */
   async function findFirst(): Promise<LinkedSession> {
     const deadline = performance.now() + times.startMs;
     for (;;) {
@@ -98,7 +106,7 @@ export async function openReconnectingLink(options: ReconnectingLinkOptions): Pr
     }
   }
 
-  /** Goes on until there is one: a client that stays must not be left without. */
+  /** Retries until a kernel is found: a connected client must not be left without one. */
   async function findNext({ link: { holder } }: LinkedSession, lastedMs: number): Promise<LinkedSession> {
     log("info", "the kernel goes; looking for the next one", { holder });
     if (lastedMs > MAX_RETRY_MS) pauseMs = MIN_RETRY_MS;
@@ -118,7 +126,7 @@ export async function openReconnectingLink(options: ReconnectingLinkOptions): Pr
     }
   }
 
-  /** Longer each time. */
+  /** Doubles the delay each time. */
   async function pause(maxMs: number): Promise<void> {
     await sleep(pauseMs, undefined, { signal });
     pauseMs = Math.min(2 * pauseMs, maxMs);
@@ -138,12 +146,13 @@ export async function openReconnectingLink(options: ReconnectingLinkOptions): Pr
     const foundAtMs = performance.now();
     const replace = (): void => {
       const retire = (): void => void found.closeWhenIdle().catch(() => undefined);
-      // A kernel that hangs may go on: it closes the session of a client that has hung up.
+      // An unresponsive kernel may recover and would close the session of a disconnected client, so the link stays open
+      // until the next kernel is found.
       const mayGoOn = !found.link.stopping.aborted && !signal.aborted;
       if (!mayGoOn) retire();
       if (signal.aborted) return;
       finding = findNext(found, performance.now() - foundAtMs).then(switchTo);
-      // Whoever waits for it hears why there is none.
+      // Callers that await `finding` get the error.
       void finding.catch(() => undefined).then(() => mayGoOn && retire());
     };
     if (found.lost.aborted) replace();
@@ -172,7 +181,7 @@ export async function openReconnectingLink(options: ReconnectingLinkOptions): Pr
         const left = deadline - performance.now();
         if (left <= 0) throw new KernelError("KERNEL_UNREACHABLE", obstacle || "no kernel took the home in time");
         if (signal.aborted) throw new KernelError("KERNEL_UNREACHABLE", "this client of the kernel is shutting down");
-        // Only shutting down ends either without a kernel.
+        // Both promises reject only at shutdown, which the loop checks.
         await Promise.race([finding, sleep(left, undefined, { signal, ref: false })]).catch(() => undefined);
       }
       return linked;
@@ -188,7 +197,7 @@ export async function openReconnectingLink(options: ReconnectingLinkOptions): Pr
       const last = await finding.catch(() => undefined);
       if (last === undefined) return;
       const { link, session } = last;
-      // One that hangs keeps nobody from leaving.
+      // An unresponsive kernel must not keep this client from closing.
       const closed = link.closeSession(session.sessionId).catch(() => undefined);
       await Promise.race([closed, sleep(times.greetingMs, undefined, { ref: false })]);
       await last.close();

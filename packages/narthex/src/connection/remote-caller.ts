@@ -18,7 +18,7 @@ import {
 import type { KernelConnection } from "./kernel-connection.ts";
 
 export interface RemoteCallerOptions {
-  /** The fast door; what is to be heard of while it runs, or belongs to a trace, takes the other. */
+  /** Client of the framed door; calls with streamed output or a trace use the services door. */
   readonly framed: FramedClient;
   readonly kernel: KernelConnection;
   readonly sessionId: string;
@@ -27,9 +27,9 @@ export interface RemoteCallerOptions {
 
 const NEVER = new AbortController().signal;
 
-/** A session of a running kernel, over its sockets. */
+/** Calls tools in a session of a running kernel, over its sockets. */
 export function createRemoteCaller({ framed, kernel, sessionId, token }: RemoteCallerOptions): McpCaller {
-  /** Whoever comes back to a call that still runs waits for the same answer. */
+  /** Running calls by request id: a repeated request waits for the same response. */
   const running = new Map<string, Promise<ToolResponse>>();
 
   function callFramed(call: McpCall): Promise<ToolResponse> {
@@ -42,23 +42,23 @@ export function createRemoteCaller({ framed, kernel, sessionId, token }: RemoteC
 
   return {
     listTools: () => kernel.listTools({ token, allVersions: false }),
-    // Whoever leaves without a cancel leaves this process behind, and its connections with it.
+    // A caller that leaves without a cancel ends this process, and with it the connections.
     call(call, { onChunk, traceParent }) {
       if (onChunk === undefined && traceParent === undefined) return callFramed(call);
       const options = { signal: NEVER, ...(onChunk && { onChunk }), ...(traceParent && { traceParent }) };
       return kernel.call(toCallRequest(token, call), options);
     },
-    // Whoever waits for the call hears how it ended.
+    // A failure is ignored here, because the call itself reports how it ended.
     cancel: (requestId) => void framed.call(toCancelRequest(token, requestId)).catch(() => undefined),
     readContent: (hash, offset, limit) => kernel.getContent({ token, hash, offset, limit }),
     explain: (tool, input) => kernel.explainCall({ tool, input, sessionId }),
     approvals: createRemoteApprovals(kernel, sessionId),
-    // What cannot be read never reaches the kernel.
+    // An unreadable message never reaches the kernel, so nothing can be recorded.
     refuse: () => undefined,
   };
 }
 
-/** Every question is a record: the session's chain says when to look again. */
+/** Every approval request is recorded, so new records in the session's chain trigger a refresh. */
 function createRemoteApprovals(kernel: KernelConnection, sessionId: string): McpApprovals {
   async function look(fits: (question: McpApprovalRequest) => boolean): Promise<McpApprovalRequest | undefined> {
     const { approvals } = await kernel.listApprovals();

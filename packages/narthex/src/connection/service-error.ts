@@ -1,6 +1,6 @@
 import { type Code, findCode, fromBinary, KernelError, type ToolError, ToolErrorSchema } from "@narthex/contracts";
 
-/** For errors that the protocol itself made, without a code of the kernel's. */
+/** For errors of the protocol itself, which carry no kernel code. */
 const PROTOCOL_CODES: ReadonlyMap<string, Code> = new Map<string, Code>([
   ["unavailable", "KERNEL_UNREACHABLE"],
   ["not_found", "SESSION_UNKNOWN"],
@@ -15,12 +15,12 @@ const PROTOCOL_CODES: ReadonlyMap<string, Code> = new Map<string, Code>([
 
 const TOOL_ERROR = "narthex.v1.ToolError";
 
-/** The error in the body of an answer that is no success. */
+/** Parses the error in the body of an unsuccessful response. */
 export function parseErrorBody(status: number, body: Uint8Array): KernelError {
   return toKernelError(parseObject(body), `the kernel answered with HTTP status ${status}`);
 }
 
-/** The error in the last message of a stream, if there is one. */
+/** Parses the error in the last message of a stream, if there is one. */
 export function parseStreamEnd(body: Uint8Array): KernelError | undefined {
   const end = parseObject(body);
   const error: unknown = end === undefined ? undefined : Reflect.get(end, "error");
@@ -40,7 +40,7 @@ function toKernelError(error: object | undefined, otherwise: string): KernelErro
   return new KernelError(bare, typeof message === "string" && message !== "" ? message : otherwise);
 }
 
-/** The kernel's own error, which travels as a detail of the protocol's. */
+/** Finds the kernel's own error, which is a detail of the protocol's error. */
 function findToolError(error: object): ToolError | undefined {
   const details: unknown = Reflect.get(error, "details");
   if (!Array.isArray(details)) return undefined;

@@ -14,8 +14,8 @@ import { parseErrorBody, parseStreamEnd } from "./service-error.ts";
 /**
  * A client of the services door over its unix socket.
  *
- * It speaks the Connect protocol's binary form by itself: loading a full client library costs a fifth of a second, which
- * is most of what a short command takes.
+ * Implements the Connect protocol's binary form itself: loading a full client library takes a fifth of a second, which
+ * is most of the time of a short command.
  */
 export interface ServicesClient {
   unary<I extends DescMessage, O extends DescMessage>(
@@ -28,7 +28,7 @@ export interface ServicesClient {
     input: MessageShape<I>,
     options: ServiceCallOptions,
   ): AsyncIterable<MessageShape<O>>;
-  /** A method with a stream of inputs and one output. */
+  /** Calls a method with a stream of inputs and one output. */
   clientStream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodClientStreaming<I, O>,
     inputs: AsyncIterable<MessageShape<I>>,
@@ -42,7 +42,7 @@ export interface ServiceCallOptions {
   readonly token: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
-  /** The door somebody answers at, where it is not this one. */
+  /** The door that a decision comes from, if it is not this one. */
   readonly door?: string;
   readonly traceParent?: string;
 }
@@ -52,7 +52,7 @@ interface MethodName {
   readonly parent: { readonly typeName: string };
 }
 
-/** More than any answer the kernel gives in one message. */
+/** Larger than any single message that the kernel sends. */
 const MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
 export function createServicesClient(socketPath: string): ServicesClient {
@@ -124,7 +124,7 @@ function waitForResponse(request: ClientRequest, socketPath: string): Promise<In
     request.once("response", resolve);
     request.on("error", (error) => reject(error.name === "AbortError" ? error : unreachable(socketPath, error)));
   });
-  // The caller may still be sending when the connection breaks; it awaits this later.
+  // Prevents an unhandled rejection: the caller may still be sending when the connection breaks, and awaits this later.
   answered.catch(() => undefined);
   return answered;
 }

@@ -51,7 +51,7 @@ export interface ServicesEndpoint {
 const kernelService = KernelService.method;
 const adminService = AdminService.method;
 
-/** The kernel behind a services socket, asked with the administrator's token. */
+/** Connects to the kernel behind a services socket with the administrator's token. */
 export function createServicesConnection({ socketPath, adminToken }: ServicesEndpoint): KernelConnection {
   const client = createServicesClient(socketPath);
   const admin = { token: adminToken };
@@ -192,7 +192,7 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
     async explainCall({ tool, version = "", input, sessionId = "" }) {
       const request = create(ExplainCallRequestSchema, { tool, version, input: JSON.stringify(input), sessionId });
       const { explanation } = await client.unary(adminService.explainCall, request, admin);
-      // As this very version of the kernel wrote it.
+      // Not validated: a kernel of this very version wrote it.
       return JSON.parse(explanation) as CallExplanation;
     },
 

@@ -12,10 +12,10 @@ import { CommandError } from "../terminal/command-error.ts";
 import type { CallOptions, ContentQuery, ContentStream, PutContentInput, StoredContent } from "./kernel-connection.ts";
 import type { ServicesClient } from "./services-client.ts";
 
-/** The largest piece of content sent in one message. */
+/** Maximum size of a piece of content in one message. */
 const MAX_CHUNK_BYTES = 256 * 1024;
 
-/** One call; with `onChunk`, its output while it runs. */
+/** Makes one call; with `onChunk`, streams its output while it runs. */
 export async function callOverServices(
   client: ServicesClient,
   request: ToolRequest,

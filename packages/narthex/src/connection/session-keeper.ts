@@ -4,17 +4,17 @@ import type { KernelLink, SessionCredentials } from "./kernel-link.ts";
 import { createLinkedSession, type LinkedSession } from "./linked-session.ts";
 import type { LinkTimeouts } from "./link-timeouts.ts";
 
-/** One session, taken from kernel to kernel. */
+/** Moves one session from kernel to kernel. */
 export interface SessionKeeper {
-  /** Opens it at the first kernel, and goes on with it at every later one. */
+  /** Opens the session at the first kernel, and resumes it at every later one. */
   connect(link: KernelLink): Promise<LinkedSession>;
-  /** That it is another one than before, if it is; once. */
+  /** Returns a notice, once, if the session was replaced by another one. */
   takeNotice(): string | undefined;
 }
 
 export interface SessionKeeperOptions {
   readonly request: OpenSessionInput;
-  /** Opens another one where the store has lost it; else it stays lost. */
+  /** Opens another session if the store has lost this one; otherwise it stays lost. */
   readonly renew: boolean;
   readonly times: LinkTimeouts;
 }
@@ -24,8 +24,8 @@ export function createSessionKeeper({ request, renew, times }: SessionKeeperOpti
   let notice: string | undefined;
 
   /**
-   * SECURITY: a session that ended stays ended, whichever kernel is asked: only one that the store does not have is
-   * opened again. Else a crash would give back what a person took away.
+   * SECURITY: a session that ended stays ended, whichever kernel serves: a new one is opened only if the store does not
+   * know the session at all. Otherwise a crash would restore permissions that a user had revoked.
    */
   async function canContinue(link: KernelLink): Promise<boolean> {
     if (session === undefined) return false;
@@ -61,7 +61,7 @@ function describeNewSession(before: SessionCredentials, now: SessionCredentials)
   );
 }
 
-/** What a kernel that is asked for a session says of one that is not open. */
+/** Throws the error that a kernel reports for a session that is not open. */
 export function requireOpenState(state: string | undefined): void {
   if (state === "open") return;
   const code = state === "closed" || state === "expired" || state === "quarantined" ? state : "unknown";

@@ -1,6 +1,6 @@
 import type { KernelConnection } from "./kernel-connection.ts";
 
-/** `open`, `closed`, ...; undefined for a session that the kernel's store does not have. */
+/** Returns `open`, `closed`, ...; undefined if the kernel's store does not have the session. */
 export async function findSessionState(
   kernel: Pick<KernelConnection, "getSession">,
   sessionId: string,

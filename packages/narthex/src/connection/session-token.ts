@@ -14,13 +14,13 @@ export interface TokenRequest {
   readonly terminal: Terminal;
 }
 
-/** The text of a token has at most 256 characters; a file may end in a line feed. */
+/** A token has at most 256 characters; the file may end with a line feed. */
 const MAX_TOKEN_FILE_BYTES = 512;
 const SESSION_ID = /^ses_[a-z2-7]{20}$/;
 const HOW_TO_OPEN = "open one with `narthex session open --workspace DIR`, then name it with --session ID";
 
 /**
- * The token a command acts with: of the session named, of NARTHEX_TOKEN, or of the kernel's first session.
+ * Finds the token that a command uses: that of the named session, of NARTHEX_TOKEN, or of the kernel's first session.
  *
  * SECURITY: never from an argument, which every process of the machine can read.
  */
@@ -30,7 +30,7 @@ export async function findToken(request: TokenRequest): Promise<string> {
   return token;
 }
 
-/** Only what the person named: undefined without --session and NARTHEX_TOKEN. */
+/** Uses only what the user named: returns undefined without --session and NARTHEX_TOKEN. */
 export async function findNamedToken(request: TokenRequest): Promise<string | undefined> {
   const { options, environment } = request;
   const session = options.text("session");
@@ -48,9 +48,9 @@ export async function findNamedToken(request: TokenRequest): Promise<string | un
   throw await createMissingTokenError(session, request);
 }
 
-/** A session that is closed has no token any more: the kernel knows what became of it. */
+/** The token of a closed session is deleted, so the kernel is asked for the session's state. */
 async function createMissingTokenError(sessionId: string, request: TokenRequest): Promise<CommandError> {
-  // A home that is not there yet is not made to ask it.
+  // Does not create a missing home only to ask its kernel.
   const isHome = await access(homePaths(request.home).store).then(
     () => true,
     () => false,
@@ -73,13 +73,13 @@ async function findSession(sessionId: string, request: TokenRequest): Promise<Se
   });
 }
 
-/** Keeps a token where its opener's later commands find it, and says where. */
+/** Stores a token where the opener's later commands find it, and returns the path. */
 export async function storeToken(sessionId: string, token: string, environment: NodeJS.ProcessEnv): Promise<string> {
   await saveSessionToken(sessionId, token, environment);
   return tokenFile(sessionId, environment);
 }
 
-/** For a session that is closed: its token opens nothing any more. */
+/** For a closed session, whose token is useless. */
 export async function deleteToken(sessionId: string, environment: NodeJS.ProcessEnv): Promise<void> {
   if (SESSION_ID.test(sessionId)) await rm(tokenFile(sessionId, environment), { force: true });
 }

@@ -5,14 +5,14 @@ import type { ReconnectingCaller } from "./reconnecting-caller.ts";
 import type { ReconnectingLink } from "./reconnecting-link.ts";
 import { requireOpenState } from "./session-keeper.ts";
 
-/** One session for whoever has its token, whichever kernel serves it. */
+/** Serves one session to clients that have its token, whichever kernel serves it. */
 export function createSingleSessionSource(link: ReconnectingLink, caller: ReconnectingCaller): McpSource {
   const { sessionId, token } = link.latest().session;
   const expected = blake3(utf8(token));
   return {
     /**
-     * SECURITY: no other token than this session's, compared in constant time. Whether the session is open the kernel
-     * says, to each call.
+     * SECURITY: accepts only this session's token, compared in constant time. The kernel checks on each call whether
+     * the session is open.
      */
     async authenticate(presentedToken) {
       if (!timingSafeEqual(blake3(utf8(presentedToken)), expected)) {

@@ -3,13 +3,13 @@ import type { KernelConnection } from "./kernel-connection.ts";
 
 export interface ToolWatch {
   listen(listener: () => void): void;
-  /** Of a change that the kernel's own chain does not have. */
+  /** Notifies the listeners of a change that is not in the kernel's own chain. */
   tell(): void;
-  /** Resolves when the kernel has nothing more to tell: it goes, or is gone. */
+  /** Resolves when the kernel is stopping or gone and reports no more changes. */
   readonly ended: Promise<void>;
 }
 
-/** Follows what a kernel records about tools and policy, from now on. */
+/** Follows new records about tools and policy. */
 export function createToolWatch(tailRecords: KernelConnection["tailRecords"], signal: AbortSignal): ToolWatch {
   const listeners = new Set<() => void>();
   const records = tailRecords({ fromIndex: undefined, chain: CHANGES_CHAIN, signal });

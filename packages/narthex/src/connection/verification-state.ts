@@ -9,17 +9,18 @@ import { CommandError, usageError } from "../terminal/command-error.ts";
 const GROUP_OR_OTHER_WRITE = 0o022;
 const NAME_DIGITS = 32;
 
-/** Where the next verification of a home finds what this one saw. */
+/** Stores what a verification of a home has seen, for the next verification. */
 export interface VerificationState {
   readonly path: string;
-  /** Undefined if nothing is remembered. */
+  /** Returns undefined if nothing is stored. */
   read(): Promise<Uint8Array | undefined>;
   write(verified: Uint8Array): Promise<void>;
 }
 
 /**
- * SECURITY: beside the home and never in it: whoever can change the ledger must not be able to say what was seen of it. By the
- * home's path and not by its log, so that another log in the same place is found.
+ * SECURITY: stored beside the home and never in it: an attacker who can change the ledger must not be able to change
+ * what was verified of it. Keyed by the home's path and not by its Merkle tree, so that a different tree in the same
+ * place is detected.
  */
 export async function openVerificationState(
   home: string,
@@ -47,7 +48,7 @@ function defaultPath(realHome: string, environment: NodeJS.ProcessEnv): string {
   return join(stateDirectory(environment), "verified", name);
 }
 
-/** SECURITY: looked at and read through one descriptor; what others can write says nothing. */
+/** SECURITY: checks and reads the file through one descriptor; ignores a file that others can write. */
 async function readPrivateFile(path: string): Promise<Uint8Array | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (cause: unknown) => {

@@ -15,8 +15,8 @@ interface Verifiable {
 }
 
 /**
- * Has the ledger of a home verified: by the kernel that holds it, else here, on the store alone. No kernel is started for
- * it, so that a ledger which no kernel would start on can be looked into.
+ * Verifies the ledger of a home: through the kernel that holds it, else in this process, on the store alone. Starts no
+ * kernel, so that a ledger on which no kernel would start can be examined.
  */
 export async function verifyHome(request: ConnectionRequest, options: VerifyOptions): Promise<VerifyReport> {
   const ledger = await reachKernel<Verifiable, Verifiable>(request, {
@@ -65,7 +65,7 @@ function recordsFile({ store }: { readonly store: string }): string {
   return join(store, "records.db");
 }
 
-/** Looking for a ledger must not make one. */
+/** Throws if there is no ledger: verifying must not create one. */
 export async function requireLedger(path: string): Promise<void> {
   await access(recordsFile(homePaths(path))).catch((cause: unknown) => {
     throw unreadableLedger(path, cause);

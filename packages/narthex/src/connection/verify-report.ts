@@ -14,12 +14,12 @@ import {
 } from "@narthex/verify";
 import type { VerifyOptions } from "./kernel-connection.ts";
 
-/** Has the independent reader read the ledger, and gives its findings as the services do. */
+/** Verifies a ledger with the independent reader, and returns the findings in the form of the services. */
 export function verifySource(source: LedgerSource, options: VerifyOptions): Promise<VerifyReport> {
   return verifyWith((asked) => verifyLedger(source, asked), options);
 }
 
-/** The same for whatever the reader reads. */
+/** Does the same for any source that the reader can read. */
 export async function verifyWith(
   verify: (options: AskedOfReader) => Promise<Findings>,
   options: VerifyOptions,

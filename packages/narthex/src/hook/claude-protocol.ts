@@ -7,7 +7,7 @@ import { type HookProtocol, shownReason } from "./hook-protocol.ts";
 
 const EVENT = "PreToolUse";
 
-/** Claude Code's PreToolUse, which other programs that read its settings speak as well. */
+/** Claude Code's PreToolUse event, which other programs that read its settings support as well. */
 export const claudeProtocol: HookProtocol = {
   parseCall(message) {
     const event = requireText(message, "hook_event_name", "hookEventName");
@@ -24,7 +24,7 @@ export const claudeProtocol: HookProtocol = {
   },
   toSubject: (call) => claudeSubject(call),
   encodeResponse(verdict) {
-    // Without a decision the client's own permissions count.
+    // Without a decision, the client's own permissions apply.
     if (verdict.answer === "none") return {};
     return {
       hookSpecificOutput: {
@@ -38,7 +38,7 @@ export const claudeProtocol: HookProtocol = {
   findWorkspace: (message, environment) => environment["CLAUDE_PROJECT_DIR"] || requireText(message, "cwd"),
 };
 
-/** Beside the transcript, in a directory of the session's. */
+/** Long results are stored beside the transcript, in a directory of the conversation. */
 function resultsDirectory(message: JsonObject): string | undefined {
   const transcript = findText(message, "transcript_path");
   const session = findText(message, "session_id");

@@ -23,8 +23,8 @@ const SUBJECTS: ReadonlyMap<string, (input: JsonObject) => HookSubject> = new Ma
 ]);
 
 /**
- * They speak with the person, keep lists, start agents whose own calls come here again, or ask servers for what they
- * have, without an argument that could carry anything out.
+ * These tools talk to the user, keep lists, start agents whose own calls come through this hook, or list what servers
+ * have, without an argument that could leak data.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   "Agent",
@@ -57,7 +57,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "WaitForMcpServers",
 ]);
 
-/** What a call of Claude Code comes to. */
+/** Maps a call of Claude Code to kernel calls. */
 export function claudeSubject({ toolName, input }: HookCall): HookSubject {
   if (toolName.startsWith(`mcp__${SERVER_NAME}__`)) return { kind: "own" };
   if (HARMLESS.has(toolName)) return { kind: "harmless" };

@@ -4,7 +4,7 @@ import { type HookCall, HookProblem } from "./hook-call.ts";
 import { findText, requireObject, requireText } from "./hook-fields.ts";
 import { type HookProtocol, shownReason } from "./hook-protocol.ts";
 
-/** Events that narthex decides, and whether Cursor asks a person where it is told to. */
+/** Events that narthex decides, and whether Cursor can ask the user in them. */
 const EVENTS: ReadonlyMap<string, boolean> = new Map([
   ["preToolUse", false],
   ["beforeShellExecution", true],
@@ -25,7 +25,7 @@ export const cursorProtocol: HookProtocol = {
       toolName: isGeneric ? requireText(message, "tool_name") : (findText(message, "tool_name") ?? event),
       input: isGeneric ? requireObject(message["tool_input"] ?? {}, "tool_input") : omitFileContent(message),
       conversation: findText(message, "conversation_id", "session_id") ?? "",
-      // Cursor often leaves it empty.
+      // Cursor often leaves `cwd` empty.
       directory: findText(message, "cwd") || findWorkspaceRoot(message, environment),
     };
   },
@@ -42,19 +42,19 @@ export const cursorProtocol: HookProtocol = {
   findWorkspace: findWorkspaceRoot,
 };
 
-/** SECURITY: Cursor takes `ask` for yes in events where it cannot ask. */
+/** SECURITY: in events where Cursor cannot ask the user, it treats `ask` as allow. */
 function toPermission(answer: string, call: HookCall | undefined): "allow" | "ask" | "deny" {
   if (answer === "none" || answer === "allow") return "allow";
   if (answer === "deny" || call === undefined) return "deny";
   return EVENTS.get(call.event) === true || comesAgain(call) ? "ask" : "deny";
 }
 
-/** Commands and tools of servers come once more, in an event where Cursor can ask. */
+/** Commands and MCP tools fire a second event, in which Cursor can ask the user. */
 function comesAgain({ event, toolName }: HookCall): boolean {
   return event === "preToolUse" && (toolName === "Shell" || toolName.startsWith("MCP:"));
 }
 
-/** The text of a file about to be read is nobody's business here. */
+/** Removes the text of a file about to be read, which the decision does not need. */
 function omitFileContent(message: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(message).filter(([name]) => name !== "content"));
 }

@@ -30,7 +30,10 @@ const SUBJECTS: ReadonlyMap<string, (input: JsonObject) => HookSubject> = new Ma
 
 const HARMLESS: ReadonlySet<string> = new Set(["AskQuestion", "SwitchMode", "Task", "TodoWrite", "UpdateTodos"]);
 
-/** What a call of Cursor comes to. `ownCommands` are the ways in which Cursor starts narthex's own server here. */
+/**
+ * Maps a call of Cursor to kernel calls. `ownCommands` are the command lines with which Cursor starts narthex's own
+ * server here.
+ */
 export function cursorSubject(call: HookCall, ownCommands: readonly string[]): HookSubject {
   const { event, input, toolName } = call;
   if (event === "beforeShellExecution") return command(input);
@@ -41,14 +44,14 @@ export function cursorSubject(call: HookCall, ownCommands: readonly string[]): H
   return SUBJECTS.get(toolName)?.(input) ?? { kind: "unknown", why: NO_RULE };
 }
 
-/** Of the whole message, which names the transcript and the workspace as well. */
+/** Picks the path from the whole message, which also names the transcript and the workspace. */
 function ownPath({ file_path = null }: JsonObject): JsonObject {
   return { file_path };
 }
 
 /**
- * SECURITY: a repository names its servers as it likes, and the command is all that tells them apart. One that only begins
- * like narthex's, or holds its name, is another.
+ * SECURITY: a repository chooses the names of its servers, so only the command line identifies a server. A command line
+ * that only starts with narthex's, or contains its name, is another server.
  */
 function serverTool(input: JsonObject, ownCommands: readonly string[]): HookSubject {
   if (ownCommands.includes(findText(input, "command") ?? "")) return { kind: "own" };

@@ -8,15 +8,15 @@ export interface HookContext {
   readonly kernel: Pick<HookKernel, "explainCall">;
   /** Real path. */
   readonly workspace: string;
-  /** Where relative paths start. */
+  /** Base of relative paths. */
   readonly directory: string;
-  /** Where the client keeps long results of this conversation. */
+  /** Where the client stores long results of this conversation. */
   readonly resultsDirectory: string | undefined;
-  /** Whose lease and labels count; those of a new session where absent. */
+  /** Session whose lease and labels apply; those of a new session if absent. */
   readonly sessionId: string | undefined;
 }
 
-/** The strictest comes first. */
+/** Strictest first. */
 const STRICTNESS = ["deny", "ask", "allow"] as const;
 
 /** Decides a client's call by the rules in force. */
@@ -32,9 +32,9 @@ export async function decideHook(subject: HookSubject, around: HookContext): Pro
 }
 
 /**
- * SECURITY: a client puts long results into files of its own and tells the agent to read them there. They were given to
- * this conversation before, and neither the agent's tools nor the sandbox write there. The client names the directory,
- * the agent only the file, whose links are followed.
+ * SECURITY: a client stores long results in files of its own and tells the agent to read them there. This conversation
+ * has already seen them, and neither the agent's tools nor the sandbox can write there. The client names the directory,
+ * the agent only the file, whose links are resolved.
  */
 async function readsOwnResults(calls: readonly SubjectCall[], around: HookContext): Promise<boolean> {
   const { directory, resultsDirectory } = around;
@@ -67,7 +67,7 @@ async function decideCall(call: SubjectCall, around: HookContext): Promise<HookV
   }
 }
 
-/** Undefined for a path outside. */
+/** Returns undefined for a path outside the workspace. */
 async function resolveInputPath(
   { input, path }: SubjectCall,
   { workspace, directory }: HookContext,
@@ -86,8 +86,8 @@ function verdictOf({ answer, code, message, questions }: CallExplanation): HookV
 }
 
 /**
- * SECURITY: rules let commands run without a person because a sandbox is around them: `cat ~/.ssh/id_ed25519` finds
- * nothing there. A client's own tool has none, so what they allow a person is asked about.
+ * SECURITY: rules allow commands without an approval because a sandbox contains them: `cat ~/.ssh/id_ed25519` finds
+ * nothing there. A client's own tool has no sandbox, so an allowed command needs an approval.
  */
 function withoutSandbox(tool: string, verdict: HookVerdict): HookVerdict {
   if (tool !== "shell_exec" || verdict.answer !== "allow") return verdict;

@@ -4,7 +4,7 @@ import { HookProblem, type HookSubject, type SubjectCall } from "./hook-call.ts"
 import { findText, requireObject, requireText } from "./hook-fields.ts";
 import { namedPaths, requirePaths, unknownPathField } from "./named-paths.ts";
 
-/** One question to the kernel each. */
+/** Maximum number of edits; each one needs a decision of the kernel. */
 const MAX_EDITS = 50;
 
 export function command(input: JsonObject): HookSubject {
@@ -24,7 +24,7 @@ export function deleteFile(input: JsonObject): HookSubject {
   return onPaths(input, requirePaths(input), (path) => [{ tool: "file_delete", input: {}, path }]);
 }
 
-/** One replacement, or a list of them. */
+/** Handles one replacement, or a list of them. */
 export function editFile(input: JsonObject): HookSubject {
   const paths = requirePaths(input);
   const { edits } = input;
@@ -32,7 +32,7 @@ export function editFile(input: JsonObject): HookSubject {
   if (!Array.isArray(edits) || edits.length === 0) throw new HookProblem("`edits` is no list of edits");
   if (edits.length > MAX_EDITS) return { kind: "unknown", why: `it makes more than ${MAX_EDITS} edits at once` };
   const several = edits.map((one) => requireObject(one, "edits"));
-  // SECURITY: an edit may name a file of its own.
+  // SECURITY: an edit may name a different file.
   if (
     several.some((one) => namedPaths(one).some((path) => !paths.includes(path)) || unknownPathField(one) !== undefined)
   ) {
@@ -70,14 +70,14 @@ function pathsOrHere(input: JsonObject): readonly string[] {
   return paths.length > 0 ? paths : ["."];
 }
 
-/** Where a pattern begins to look from a directory. */
+/** Joins a search directory and the fixed start of a pattern. */
 function below(directory: string, start: string): string {
   if (start === "") return directory;
   if (/^[~/]/.test(start) || directory === ".") return start;
   return `${directory}/${start}`;
 }
 
-/** The calls for each of the paths. */
+/** Creates the calls for each of the paths. */
 function onPaths(
   input: JsonObject,
   paths: readonly string[],
@@ -92,7 +92,7 @@ function onPaths(
 function edit(path: string, input: JsonObject): SubjectCall {
   const before = requireText(input, "old_string");
   const after = requireText(input, "new_string");
-  // Nothing to be replaced: clients make a file that way.
+  // Clients create a file by replacing the empty string.
   if (before === "") return { tool: "file_write", input: { content: after }, path };
   return { tool: "file_edit", input: { old_content: before, new_content: after }, path };
 }

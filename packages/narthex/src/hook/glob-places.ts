@@ -3,16 +3,16 @@ import { HookProblem } from "./hook-call.ts";
 const MAX_ALTERNATIVES = 50;
 const MAX_PATTERN = 4096;
 const MAGIC = /[*?[\]{}()!+@|\\]/;
-/** Written as a set, a group or with escapes: dots, and nothing that would make it another name. */
+/** Dots written as a set, a group or with escapes, with no character that would make it another name. */
 const MAY_BE_DOTS = /^[.[\]()!+@?*|\\^-]*$/;
 const GROUP_WITH_PATH = /[@!+?*]\([^)]*(?:\.\.|\/|~)/;
 
 /**
- * The directories in which a pattern begins to look, by its parts without wildcards: relative to where the search starts, or
- * absolute. Undefined where there are too many.
+ * Returns the directories in which a pattern starts to search, from its parts without wildcards: relative to where the
+ * search starts, or absolute. Undefined if there are too many.
  *
- * SECURITY: a pattern leads anywhere by itself: `/etc/*`, `../*`, `{..,src}/*`. What is above a directory depends on links and on
- * the client, so a pattern that climbs, or could, is refused.
+ * SECURITY: a pattern can lead anywhere by itself: `/etc/*`, `../*`, `{..,src}/*`. What is above a directory depends on
+ * links and on the client, so a pattern that climbs, or could, is refused.
  */
 export function globPlaces(pattern: string): readonly string[] | undefined {
   const alternatives = pattern.length > MAX_PATTERN ? undefined : expandBraces(pattern.trim());
@@ -33,7 +33,7 @@ function isDots(part: string): boolean {
   return /[[(\\]/.test(part) && part.includes(".") && MAY_BE_DOTS.test(part);
 }
 
-/** All before the first part with a wildcard, which a search follows without looking. */
+/** Everything before the first part with a wildcard, which a search follows without listing directories. */
 function fixedPart(alternative: string): string {
   const parts = alternative.split("/");
   const first = parts.findIndex((part) => MAGIC.test(part));
@@ -41,7 +41,7 @@ function fixedPart(alternative: string): string {
   return parts.slice(0, first).join("/") + (first > 0 ? "/" : "");
 }
 
-/** Undefined where it has too many alternatives. */
+/** Returns undefined for too many alternatives. */
 function expandBraces(pattern: string): readonly string[] | undefined {
   const pending = [pattern];
   const expanded: string[] = [];

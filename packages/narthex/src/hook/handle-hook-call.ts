@@ -11,7 +11,7 @@ import { recordHookDecision } from "./record-hook-decision.ts";
 export interface HookRequest {
   readonly protocol: HookProtocol;
   readonly call: HookCall;
-  /** As it was named. */
+  /** Workspace as the command line or the client named it. */
   readonly workspace: string;
   /** The kernel's home. */
   readonly home: string;
@@ -27,14 +27,16 @@ export async function handleHookCall(kernel: HookKernel, request: HookRequest): 
   const sessionId = await findSession(kernel, call.client, workspace);
   const { directory, resultsDirectory } = call;
   const verdict = await decideHook(subject, { kernel, workspace, directory, resultsDirectory, sessionId });
-  // A refusal ends it here, so nothing comes again.
+  // A denial is recorded here, because no follow-up event comes after it.
   if (protocol.hasFollowUpEvent(call) && verdict.answer !== "deny") return verdict;
   const decidedAs = subject.kind === "calls" ? [...new Set(subject.calls.map(({ tool }) => tool))] : [];
   await recordHookDecision(kernel, call, verdict, { workspace, sessionId: sessionId ?? "", decidedAs });
   return verdict;
 }
 
-/** The session that the client's own server opened: its labels and lease count for the client's other tools too. */
+/**
+ * Finds the session that the client's own server opened: its labels and lease apply to the client's other tools too.
+ */
 async function findSession(
   kernel: Pick<HookKernel, "listSessions">,
   client: HookClient,
@@ -47,7 +49,7 @@ async function findSession(
     .sort((one, other) => Number(other.openedAtMs - one.openedAtMs))[0]?.sessionId;
 }
 
-/** How `connect` makes the client start narthex's server. */
+/** The command lines with which `connect` makes the client start narthex's server. */
 function createOwnServerCommands(client: HookClient, workspace: string, home: string): readonly string[] {
   return [false, true].map((adopt) => {
     const { command, arguments: words } = createProgramLine(
@@ -58,7 +60,7 @@ function createOwnServerCommands(client: HookClient, workspace: string, home: st
   });
 }
 
-/** Whatever went wrong: no. */
+/** Turns any error into a denial. */
 export function toDenial(fault: unknown): HookVerdict {
   const code = fault instanceof Error && "code" in fault && typeof fault.code === "string" ? fault.code : "INTERNAL";
   const reason = fault instanceof Error ? fault.message.replace(/\s*\n[\s\S]*$/, "") : "it cannot be decided";

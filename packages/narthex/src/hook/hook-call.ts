@@ -1,49 +1,49 @@
 import type { JsonObject } from "@narthex/contracts";
 
-/** A client whose hooks ask before its own tools run. */
+/** A client whose hooks request a decision before its own tools run. */
 export type HookClient = "claude" | "cursor";
 
-/** A call of a client's own tool, as its hook tells of it. */
+/** A call of a client's own tool, as its hook reports it. */
 export interface HookCall {
   readonly client: HookClient;
   readonly event: string;
-  /** As the client calls it. */
+  /** Tool name that the client uses. */
   readonly toolName: string;
   readonly input: JsonObject;
-  /** The client's own name for the conversation; empty where it gives none. */
+  /** The client's own id of the conversation; empty if it sends none. */
   readonly conversation: string;
-  /** Where relative paths start. */
+  /** Base of relative paths. */
   readonly directory: string;
-  /** Where the client keeps long results of this conversation, if it tells. */
+  /** Where the client stores long results of this conversation, if it reports that. */
   readonly resultsDirectory?: string | undefined;
 }
 
-/** What a client's call comes to in the kernel's terms. */
+/** A client's call in the kernel's terms. */
 export type HookSubject =
-  /** Decided as these calls would be, all of them. */
+  /** Decided as all of these calls together. */
   | { readonly kind: "calls"; readonly calls: readonly SubjectCall[] }
-  /** A tool of narthex's own server, decided when the call gets there. */
+  /** A tool of narthex's own server, decided when the kernel gets the call. */
   | { readonly kind: "own" }
   /** Touches neither the machine nor a network. */
   | { readonly kind: "harmless" }
-  /** Nothing of the kernel's is like it. */
+  /** Does not correspond to any tool of the kernel. */
   | { readonly kind: "unknown"; readonly why: string };
 
 export interface SubjectCall {
   readonly tool: string;
-  /** But for the path. */
+  /** Input without the path. */
   readonly input: JsonObject;
-  /** As the client writes it, for tools that work on one. */
+  /** Path as the client writes it, for tools that work on one. */
   readonly path?: string;
 }
 
-/** What is answered, whichever client asked. */
+/** The decision in a form that is independent of the client. */
 export interface HookVerdict {
-  /** `none`: the client's own way goes on, unhindered and unhelped. */
+  /** `none` leaves the decision to the client's own permissions. */
   readonly answer: "allow" | "ask" | "deny" | "none";
-  /** An error code or a rationale code; empty where there is none. */
+  /** An error code or a rationale code; empty if none exists. */
   readonly code: string;
-  /** For the person and the agent. */
+  /** Shown to the user and the agent. */
   readonly reason: string;
   readonly ruleIds: readonly string[];
 }
@@ -51,7 +51,7 @@ export interface HookVerdict {
 export const NO_RULE = "narthex has no rule for this tool";
 export const NO_RULE_FOR_SERVER = "narthex has no rule for tools of another MCP server";
 
-/** Why a hook's message cannot be taken for a call. */
+/** Why a hook's message is not a valid call. */
 export class HookProblem extends Error {
   override readonly name = "HookProblem";
 }

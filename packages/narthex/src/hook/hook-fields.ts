@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { HookProblem } from "./hook-call.ts";
 
-/** The first of these fields that is a text. Throws where none is, or one is something else. */
+/** Returns the first of these fields that is present. Throws if all are missing, or if a value is not a string. */
 export function requireText(object: JsonObject, ...names: readonly string[]): string {
   const text = findText(object, ...names);
   if (text === undefined) throw new HookProblem(`\`${names[0]}\` is missing`);

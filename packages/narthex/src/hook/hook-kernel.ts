@@ -4,7 +4,7 @@ import { openJsonExchange } from "../connection/json-exchange.ts";
 import { findAdminToken, findSockets } from "../connection/kernel-files.ts";
 import { CommandError } from "../terminal/command-error.ts";
 
-/** The questions that a hook asks a kernel. */
+/** The kernel methods that a hook uses. */
 export interface HookKernel extends Pick<KernelConnection, "explainCall" | "recordHookDecision"> {
   listSessions(query: { readonly all: boolean; readonly limit: number }): Promise<readonly HookSession[]>;
 }
@@ -26,9 +26,9 @@ export interface OpenedHookKernel {
 }
 
 /**
- * Connects to the kernel that runs on this home; resolves with undefined where none runs.
+ * Connects to the kernel that runs on this home; resolves with undefined if none runs.
  *
- * The client waits for each answer, so this loads neither the HTTP client nor the message schemas.
+ * The client waits for every hook response, so this loads neither the HTTP client nor the message schemas.
  */
 export async function openHookKernel(home: string): Promise<OpenedHookKernel | undefined> {
   const { services } = await findSockets(home);
@@ -69,7 +69,7 @@ function createHookKernel(ask: (method: string, message: object) => Promise<unkn
   };
 }
 
-/** As JSON of the protocol has it: empty fields are left out, and long numbers are texts. */
+/** In the protocol's JSON form: empty fields are left out, and 64-bit numbers are strings. */
 interface ListedSessions {
   readonly sessions?: readonly {
     readonly sessionId: string;
@@ -82,7 +82,7 @@ interface ListedSessions {
 
 interface ErrorBody {
   readonly message?: string;
-  /** The kernel's own error is a detail of the protocol's. */
+  /** The kernel's own error is a detail of the protocol's error. */
   readonly details?: readonly { readonly debug?: { readonly errorCode?: string } }[];
 }
 

@@ -1,21 +1,21 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { HookCall, HookSubject, HookVerdict } from "./hook-call.ts";
 
-/** How one client tells of calls and is answered. */
+/** How one client reports calls and expects responses. */
 export interface HookProtocol {
-  /** Throws a HookProblem for what is no call. */
+  /** Throws a HookProblem for an invalid call. */
   parseCall(message: JsonObject, environment: NodeJS.ProcessEnv): HookCall;
-  /** `ownCommands` are the ways in which this client may start narthex's own server. */
+  /** `ownCommands` are the command lines with which this client may start narthex's own server. */
   toSubject(call: HookCall, ownCommands: readonly string[]): HookSubject;
-  /** What the client reads on standard output. `call` is absent where the message was none. */
+  /** Returns what the client reads on standard output. `call` is absent if the message was invalid. */
   encodeResponse(verdict: HookVerdict, call: HookCall | undefined): JsonObject;
-  /** Whether the same call comes again in an event of its own, which is the one that is recorded. */
+  /** Whether the same call fires a second event, which is the one that is recorded. */
   hasFollowUpEvent(call: HookCall): boolean;
-  /** The workspace, where the command line names none. */
+  /** Returns the workspace, for a command line that names none. */
   findWorkspace(message: JsonObject, environment: NodeJS.ProcessEnv): string;
 }
 
-/** The reason as the person and the agent see it. `permission` is what the client is told to do. */
+/** Formats the reason as the user and the agent see it. `permission` is what the client is told to do. */
 export function shownReason(
   { reason, code, ruleIds }: HookVerdict,
   permission: Exclude<HookVerdict["answer"], "none">,

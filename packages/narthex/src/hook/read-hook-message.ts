@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, JsonSyntaxError, parseJson } from "@narthex/contracts";
 import { HookProblem } from "./hook-call.ts";
 
-/** Files that a client is about to write come with their whole text. */
+/** A message about a file to be written includes its whole text. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The one object on standard input. Throws a HookProblem for anything else. */
+/** Reads the one JSON object on standard input. Throws a HookProblem for anything else. */
 export async function readHookMessage(input: AsyncIterable<Uint8Array>): Promise<JsonObject> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -2,7 +2,7 @@ import type { HookDecision } from "@narthex/kernel";
 import type { HookCall, HookVerdict } from "./hook-call.ts";
 import type { HookKernel } from "./hook-kernel.ts";
 
-/** INVARIANT: an answer leaves only after this: where the record cannot be made, the call is refused. */
+/** INVARIANT: a response is sent only after this: if the decision cannot be recorded, the call is denied. */
 export async function recordHookDecision(
   kernel: Pick<HookKernel, "recordHookDecision">,
   { client, event, toolName, input, conversation }: HookCall,

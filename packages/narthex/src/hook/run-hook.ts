@@ -10,28 +10,28 @@ import { readHookMessage } from "./read-hook-message.ts";
 /** One run of a client's hook. */
 export interface HookRun {
   readonly client: HookClient;
-  /** The one that the client names, where absent. */
+  /** If absent, the workspace that the client names. */
   readonly workspace: string | undefined;
   /** The kernel's home. */
   readonly home: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly input: AsyncIterable<Uint8Array>;
   readonly deadlineMs?: number | undefined;
-  /** Asks the kernel of the home. */
+  /** Runs `use` with a connection to the kernel of the home. */
   ask(use: (kernel: HookKernel) => Promise<HookVerdict>): Promise<HookVerdict>;
 }
 
 export interface HookResult {
   /** What the client reads on standard output. */
   readonly response: JsonObject;
-  /** Time was up, and work may still go on: the process must be ended. */
+  /** The deadline has passed, and work may still go on: the process must be ended. */
   readonly isTimedOut: boolean;
 }
 
-/** Sooner than any client stops waiting: some of them take silence for yes. */
+/** Shorter than the timeout of any client: some clients treat a timeout as allow. */
 const DEADLINE_MS = 45_000;
 
-/** Reads one call and answers it. SECURITY: whatever goes wrong on the way is a refusal. */
+/** Reads one call and responds to it. SECURITY: any error results in a denial. */
 export async function runHook(run: HookRun): Promise<HookResult> {
   const protocol = await loadProtocol(run.client);
   let call: HookCall | undefined;
@@ -44,7 +44,7 @@ export async function runHook(run: HookRun): Promise<HookResult> {
 
 const TIMED_OUT = toDenial(new HookProblem("the kernel did not decide in time"));
 
-/** Undefined where it takes too long. */
+/** Resolves with undefined if the deadline passes. */
 async function withinDeadline(decided: Promise<HookVerdict>, deadlineMs: number): Promise<HookVerdict | undefined> {
   const waiting = new AbortController();
   const late = sleep(deadlineMs, undefined, { signal: waiting.signal }).catch(() => undefined);

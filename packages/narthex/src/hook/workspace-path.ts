@@ -2,14 +2,14 @@ import { lstat, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
-/** Where a workspace lies for the kernel's tools, whatever it is called outside. */
+/** Path of the workspace for the kernel's tools, whatever it is outside. */
 const WORKSPACE_MOUNT = "/workspace";
 
 /**
- * A client's path as the kernel's tools take it; undefined if it lies outside the workspace.
+ * Converts a client's path for the kernel's tools; returns undefined if it lies outside the workspace.
  *
- * SECURITY: a client's own tools follow links, so the path that is decided on is where the links lead. Nothing holds the
- * path until the tool runs: whoever can change it meanwhile gets by.
+ * SECURITY: a client's own tools follow links, so the decision is about the path after links are resolved. The path is
+ * not locked until the tool runs: an attacker who can change it in between bypasses the check.
  */
 export async function toWorkspacePath(
   clientPath: string,
@@ -25,7 +25,7 @@ export async function toWorkspacePath(
   return way === ".." || way.startsWith(`..${sep}`) ? undefined : `${WORKSPACE_MOUNT}/${way}`;
 }
 
-/** Whether a client's path leads to a file that lies in a directory, with all links followed. */
+/** Whether a client's path leads to a file in a directory, with all links resolved. */
 export async function isFileInDirectory(clientPath: string, directory: string, parent: string): Promise<boolean> {
   if (clientPath.includes("\0")) return false;
   try {
@@ -36,7 +36,10 @@ export async function isFileInDirectory(clientPath: string, directory: string, p
   }
 }
 
-/** Through the links of all that exists; what does not stays as it is. Undefined for a link that leads nowhere. */
+/**
+ * Resolves the links of the existing part of a path; the missing part stays as it is. Returns undefined for a dangling
+ * link.
+ */
 async function resolveLinks(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);

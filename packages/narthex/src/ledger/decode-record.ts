@@ -6,10 +6,10 @@ import { decodeRecord as readRecord, entryName, type RecordView } from "../comma
 import { messageToJson } from "../terminal/message-json.ts";
 import type { DecodedEntry, DecodedRecord, EntryKind, RecordedCall } from "./decoded-record.ts";
 
-/** What was said about calls that had not ended, in earlier records. */
+/** What earlier records say about calls that have not ended. */
 export type PendingCalls = Map<string, PendingCall>;
 
-/** The oldest is forgotten first. */
+/** The oldest is dropped first. */
 const MAX_PENDING_CALLS = 10_000;
 
 interface PendingCall {
@@ -19,15 +19,15 @@ interface PendingCall {
   readonly approver: string | undefined;
 }
 
-/** Of the answers to a question; of the others nothing was allowed. */
+/** Decisions by the outcome of an approval request; every other outcome allows nothing. */
 const DECISIONS: ReadonlyMap<string, RecordedCall["decision"]> = new Map([
   ["approved", "allowed"],
-  // The caller was told to come back, or does not wait any more.
+  // The caller was told to retry, or no longer waits.
   ["pending", "asked"],
   ["withdrawn", "asked"],
 ] as const);
 
-/** Takes in what a record says about a call, for the records that come after it; gives it in plain values. */
+/** Converts a record to plain values, and notes what it says about a call for later records. */
 export function decodeRecord(stored: StoredRecord, earlier: PendingCalls): DecodedRecord {
   const view = readRecord({
     ...stored,
@@ -48,14 +48,14 @@ export function decodeRecord(stored: StoredRecord, earlier: PendingCalls): Decod
   };
 }
 
-/** Whether some record tells how a call ended that none of these names. */
+/** Whether the record tells how a call ended but no known record names its tool. */
 export function isMissingCallStart({ call }: DecodedRecord): boolean {
   return call?.outcome !== undefined && call.tool === undefined;
 }
 
 function toEntry(entry: Entry): DecodedEntry {
   const [fields] = Object.values(messageToJson(EntrySchema, entry));
-  // An entry is one message, and a message is an object.
+  // Safe cast: an entry holds one message, and a message encodes as an object.
   return { kind: entryName(entry) as EntryKind, fields: fields as JsonObject };
 }
 

@@ -3,28 +3,31 @@ import { checkOptions, type Kernel, type OptionKinds } from "@narthex/kernel";
 import type { PendingCalls } from "./decode-record.ts";
 import type { DecodedRecord } from "./decoded-record.ts";
 
-/** Reads the ledger's records in plain values. Nothing of it can be changed here. */
+/** Reads the ledger's records in plain values. Cannot change anything. */
 export interface LedgerReader {
-  /** A page of records, the oldest first: the newest ones, or those from an index on. */
+  /** Returns a page of records, oldest first: the newest ones, or those from an index on. */
   list(query?: LedgerQuery): Promise<LedgerPage>;
-  /** A record by its index, or the newest one of a call; undefined if it does not exist. */
+  /** Returns a record by its index, or the newest one of a call; undefined if it does not exist. */
   get(which: number | RecordedRequest): Promise<DecodedRecord | undefined>;
-  /** Records from an index on (from now by default), then each new one once it is durable, until the signal aborts. */
+  /**
+   * Yields records from an index on (new ones only by default), then each new one once it is durable, until the signal
+   * aborts.
+   */
   follow(following: FollowOptions): AsyncIterable<DecodedRecord>;
 }
 
 export interface LedgerQuery {
-  /** The index to start at; without it, the newest records. */
+  /** Index to start at; without it, the newest records. */
   readonly from?: number;
   /** From 1 to 1000; 100 by default. */
   readonly limit?: number;
-  /** Only this session's records; `system` for those of none. */
+  /** Only this session's records; `system` for records about no session. */
   readonly session?: string;
 }
 
 export interface LedgerPage {
   readonly records: readonly DecodedRecord[];
-  /** Where the next page starts; undefined if there were no more records. */
+  /** Index at which the next page starts; undefined if there are no more records. */
   readonly next: number | undefined;
 }
 
@@ -46,12 +49,12 @@ const REQUEST: OptionKinds<RecordedRequest> = { session: "text", requestId: "tex
 const FOLLOW_OPTIONS: OptionKinds<FollowOptions> = { from: "amount?", session: "text?", signal: "signal" };
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
-/** Records before a page that are searched for the beginning of a call that ends on it. */
+/** Number of records before a page that are searched for the start of a call that ends on it. */
 const LOOKBACK_RECORDS = 256;
 
 export function createLedgerReader(kernel: LedgerKernel): LedgerReader {
   async function decodePage(stored: Awaited<ReturnType<LedgerKernel["listRecords"]>>): Promise<DecodedRecord[]> {
-    // Loaded by the first use: most programs never read a record.
+    // Loaded on first use: most programs never read a record.
     const { decodeRecord, isMissingCallStart } = await import("./decode-record.ts");
     const earlier: PendingCalls = new Map();
     const decoded = stored.map((record) => decodeRecord(record, earlier));
@@ -92,7 +95,7 @@ export function createLedgerReader(kernel: LedgerKernel): LedgerReader {
     async *follow(following) {
       checkOptions(following, FOLLOW_OPTIONS, "following the ledger");
       const { from, session, signal } = following;
-      // From now means before anything is awaited.
+      // Read before the first `await`, so that following starts at the time of the call.
       const fromIndex = from ?? kernel.recordCount();
       const { decodeRecord } = await import("./decode-record.ts");
       const earlier: PendingCalls = new Map();

@@ -11,13 +11,13 @@ export interface AcquireHomeOptions<T> {
   readonly home: string;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Throws HOME_BUSY if another process has the home for longer than `waitMs`. */
+  /** Opens the home. Throws HOME_BUSY if another process holds it for longer than `waitMs`. */
   open(waitMs: number): Promise<T>;
-  /** Throws if this kernel could not start for a reason that can be known before the home is free. */
+  /** Throws if this kernel could not start for a reason that can be detected before the home is free. */
   prepare(): Promise<void>;
 }
 
-/** A kernel started on demand may have calls to finish; a short command lets go of the home by itself. */
+/** A kernel started on demand may have calls to finish; a short command releases the home by itself. */
 const WAIT_MS = 30_000;
 const SHORT_COMMAND_MS = 5000;
 const CLAIM_WAIT_MS = 15_000;
@@ -26,9 +26,10 @@ const POLL_MS = 25;
 const HEALTH_TIMEOUT_MS = 5000;
 
 /**
- * Takes the home for `serve`. A kernel that was started on demand makes room for it; of another `serve` it throws HOME_BUSY.
+ * Acquires the home for `serve`. A kernel that was started on demand is asked to stop; if another `serve` holds the
+ * home, throws HOME_BUSY.
  *
- * INVARIANT: only a kernel that has the claim asks another one to go, so that clients start no third one meanwhile.
+ * INVARIANT: only a kernel that has the claim asks another one to stop, so that clients start no third one meanwhile.
  */
 export async function acquireHomeForServe<T>(options: AcquireHomeOptions<T>): Promise<T> {
   const claim = await claimWithin(options.home, CLAIM_WAIT_MS, options.signal);
@@ -47,8 +48,8 @@ export async function acquireHomeForServe<T>(options: AcquireHomeOptions<T>): Pr
 }
 
 /**
- * Takes the home for a kernel that clients start. One of a lower version that was started so makes room for it. Undefined
- * where it is not needed, because another kernel serves or starts.
+ * Acquires the home for a kernel that clients start. An older kernel that was started on demand is asked to stop.
+ * Returns undefined if this kernel is not needed, because another one serves or starts.
  */
 export async function acquireHomeOnDemand<T>(options: AcquireHomeOptions<T>): Promise<T | undefined> {
   const claim = await claimWithin(options.home, 0, options.signal);
@@ -69,7 +70,7 @@ export async function acquireHomeOnDemand<T>(options: AcquireHomeOptions<T>): Pr
 }
 
 interface Busy {
-  /** HOME_BUSY. */
+  /** The HOME_BUSY error. */
   readonly busy: Error;
   readonly holder: Holder | undefined;
   readonly waitedMs: number;
@@ -77,7 +78,7 @@ interface Busy {
 
 interface HomeAcquisition<T> {
   tryToOpen(): Promise<{ readonly kernel: T } | Busy>;
-  /** Once for each holder. */
+  /** Sends at most one successful request to each holder. */
   requestStop(holder: Holder, reason: string): Promise<void>;
 }
 
@@ -103,7 +104,7 @@ function beginAcquisition<T>({ home, signal, open, prepare, log }: AcquireHomeOp
         asked.add(pid);
         log("info", "asked the kernel that was started on demand to let go of the home", { process: pid });
       } catch {
-        // It is about to open its sockets, or to go: asked again.
+        // The holder is about to open its sockets, or to stop; the request is repeated.
       }
     },
   };

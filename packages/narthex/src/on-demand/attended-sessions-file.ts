@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { writePrivateFile } from "@narthex/host";
 
-/** The sessions that end with their clients, kept for the next kernel of the home. */
+/** Stores the sessions that end with their clients, for the next kernel of the home. */
 export interface AttendedSessionsFile {
-  /** Those of the kernel before. */
+  /** Returns the sessions of the previous kernel. */
   read(): Promise<readonly string[]>;
-  /** Written behind each other; of several at once, the last. */
+  /** Writes one list after the other; if several are waiting, only the last. */
   write(sessionIds: readonly string[]): void;
-  /** Resolves when the last one is written. */
+  /** Resolves when the last list is written. */
   flush(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export function openAttendedSessionsFile(path: string): AttendedSessionsFile {
     while (next !== undefined) {
       const sessionIds = next;
       next = undefined;
-      // A session that is missed ends by its time.
+      // A failure is harmless: a missing session ends by its time limit.
       await writePrivateFile(path, JSON.stringify(sessionIds)).catch(() => undefined);
     }
     writing = undefined;

@@ -6,10 +6,11 @@ const STANDARD = 3;
 const MAX_DESCRIPTOR = 4096;
 
 /**
- * The streams of a child that keeps no descriptor of this process: standard input is empty, and everything else is the file.
+ * Builds the stdio of a child that inherits no descriptor of this process: standard input is empty, and everything else
+ * is the file.
  *
- * Node marks what it inherits so that children do not, but stops at the first gap in the numbers. A pipe beyond it, kept
- * open by a kernel, would leave the process that reads it waiting long after the client has ended.
+ * Node marks inherited descriptors so that children do not get them, but stops at the first gap in the numbers. A pipe
+ * beyond the gap, kept open by a kernel, would leave the process that reads it waiting long after the client has ended.
  */
 export function detachedStdio(file: number): StdioOptions {
   const inherited = inheritableDescriptors();
@@ -20,7 +21,7 @@ export function detachedStdio(file: number): StdioOptions {
   });
 }
 
-/** Those above the standard ones that a child would get. */
+/** Lists the descriptors above the standard ones that a child would inherit. */
 function inheritableDescriptors(): number[] {
   return readdirSync("/proc/self/fdinfo")
     .map(Number)
@@ -32,7 +33,7 @@ function isInheritable(descriptor: number): boolean {
     const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    // The one that the directory was read with.
+    // The descriptor with which the directory itself was read.
     return false;
   }
 }

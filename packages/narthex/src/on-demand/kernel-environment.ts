@@ -1,9 +1,12 @@
 import { isNarthexOnPath, ON_PATH_VARIABLE } from "../connect/narthex-command.ts";
 
-/** Where programs of the system are. A client's own PATH belongs to its session and not to the kernel. */
+/** PATH of system programs. A client's own PATH belongs to its session and not to the kernel. */
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Places and language of the user, which are the same in every terminal, and what changes how Narthex itself behaves. */
+/**
+ * The user's directories and language, which are the same in every terminal, and variables that configure Narthex
+ * itself.
+ */
 const PASSED_VARIABLES = [
   "HOME",
   "USER",
@@ -20,10 +23,11 @@ const PASSED_VARIABLES = [
 const LOCALE = /^LC_[A-Z]+$/;
 
 /**
- * The environment of a kernel that a client starts.
+ * Builds the environment of a kernel that a client starts.
  *
- * SECURITY: the kernel serves other clients too, so nothing else of the first one's environment reaches it: no tokens, no
- * NODE_OPTIONS, no proxies. The exception are the variables that the configuration names as sources of secrets.
+ * SECURITY: the kernel serves other clients too, so nothing else of the first client's environment reaches it: no
+ * tokens, no NODE_OPTIONS, no proxies. The exceptions are the variables that the configuration names as sources of
+ * secrets.
  */
 export function createKernelEnvironment(
   client: NodeJS.ProcessEnv,

@@ -13,28 +13,28 @@ import { createKernelEnvironment } from "./kernel-environment.ts";
 export interface KernelStarterOptions {
   readonly home: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** A workspace that holds the kernel's own code is accepted. */
+  /** Whether a workspace that holds the kernel's own code is accepted. */
   readonly allowOwnCode: boolean;
-  /** The command's file; this package's by default. */
+  /** Command file; this package's by default. */
   readonly program?: string | undefined;
-  /** Called when one has been started and is waited for: time for other work of this process. */
+  /** Called when a kernel was started and is waited for: time for other work of this process. */
   onWait?(): void;
 }
 
 /** Starts kernels that outlive this process, one at a time. */
 export interface KernelStarter {
   /**
-   * Starts one unless one is starting, and gives it a moment. Throws KernelStartError if it reported why it cannot start, or
-   * ended several times without a reason.
+   * Starts a kernel unless one is starting, and waits a moment. Throws KernelStartError if the kernel reported why it
+   * cannot start, or ended several times without a reason.
    */
   ensureStarting(signal: AbortSignal): Promise<void>;
 }
 
-/** The kernel could not be started: what it said, or the end of its log. */
+/** The kernel could not be started: holds its reported error, or the end of its log. */
 export class KernelStartError extends CommandError {}
 
 interface StartingKernel {
-  /** Resolves when the process has ended, with how. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<KernelExit>;
   end: KernelExit | undefined;
 }
@@ -42,7 +42,7 @@ interface StartingKernel {
 interface KernelExit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** What it wrote. */
+  /** Output of the process. */
   readonly output: string;
 }
 
@@ -53,9 +53,9 @@ interface ReportedError {
 }
 
 const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
-/** How often the sockets are looked for while a kernel starts. */
+/** Interval at which the sockets are probed while a kernel starts. */
 const POLL_MS = 15;
-/** A kernel that ends without a word is started so often. */
+/** Maximum number of times that a kernel may end without a reported error. */
 const MAX_CRASHES = 3;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2000;
@@ -72,7 +72,7 @@ export function createKernelStarter(options: KernelStarterOptions): KernelStarte
     starting = undefined;
     pausedUntilMs = performance.now() + pauseMs;
     pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
-    // It found another kernel that serves or starts, which is looked for next.
+    // The new kernel found another one that serves or starts, which is probed next.
     if (end.code === 0) return;
     const reported = parseReportedError(end.output);
     if (reported !== undefined) throw new KernelStartError(reported.code, reported.message, reported);
@@ -95,8 +95,8 @@ export function createKernelStarter(options: KernelStarterOptions): KernelStarte
 }
 
 /**
- * A process in a session and process group of its own, which no signal to this one's group reaches, and with no descriptor
- * of this one but its log.
+ * Starts a process in its own session and process group, out of reach of signals to this one's group, and with no
+ * descriptor of this process except the log.
  */
 async function startKernelProcess(options: KernelStarterOptions): Promise<StartingKernel> {
   const { home, environment, allowOwnCode, program = PROGRAM } = options;
@@ -129,7 +129,7 @@ async function startKernelProcess(options: KernelStarterOptions): Promise<Starti
   }
 }
 
-/** The variables that the configuration names. One that cannot be read is the kernel's to complain of. */
+/** Returns the variables that the configuration names. If the configuration cannot be read, the kernel reports that. */
 async function secretVariables(configuration: string): Promise<string[]> {
   const { loadConfiguration } = await import("@narthex/host/configuration");
   try {
@@ -153,7 +153,7 @@ async function readFrom(path: string, position: number, flags: number): Promise<
   }
 }
 
-/** The error that a command prints as JSON when it fails. */
+/** Parses the error that a command prints as JSON when it fails. */
 function parseReportedError(output: string): ReportedError | undefined {
   for (const line of output.split("\n").reverse()) {
     if (!line.startsWith('{"error":')) continue;
@@ -164,7 +164,7 @@ function parseReportedError(output: string): ReportedError | undefined {
         return { code, message, next };
       }
     } catch {
-      // A line of something else.
+      // Not a reported error.
     }
   }
   return undefined;

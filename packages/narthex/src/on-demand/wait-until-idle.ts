@@ -1,14 +1,14 @@
 export interface IdleOptions {
   readonly idleMs: number;
   readonly signal: AbortSignal;
-  /** Whether a client is connected, may come back, or left something that runs. */
+  /** Whether a client is connected, may come back, or left a call running. */
   isInUse(): boolean;
 }
 
 const MAX_POLL_MS = 1000;
 const MIN_POLL_MS = 20;
 
-/** Resolves when nothing used the kernel for so long. Never where the signal aborts first. */
+/** Resolves when nothing has used the kernel for `idleMs`. Never resolves if the signal aborts first. */
 export function waitUntilIdle({ idleMs, signal, isInUse }: IdleOptions): Promise<void> {
   return new Promise((resolve) => {
     let idleSinceMs = performance.now();

@@ -20,14 +20,14 @@ import {
   type ReevaluatedDecision,
 } from "@narthex/kernel";
 
-/** Where a decision stands. */
+/** Where a decision is recorded. */
 export interface DecisionPlace {
   readonly index: number;
   readonly chain: string;
   readonly requestId: string;
 }
 
-/** A decision of policy as it was recorded, with what it was about. */
+/** A recorded policy decision, with the request that it was about. */
 export interface RecordedDecision extends DecisionPlace {
   readonly before: ReevaluatedDecision;
   readonly observedOnly: boolean;
@@ -36,21 +36,21 @@ export interface RecordedDecision extends DecisionPlace {
   readonly inputDigest: Uint8Array;
 }
 
-/** One that cannot be put to any policy again. */
+/** A decision that cannot be evaluated again. */
 export interface UnavailableDecision extends DecisionPlace {
   readonly lost: "erased" | "never asked" | "unreadable";
 }
 
-/** A record with its decisions, in their order. */
+/** A record with its decisions, in order. */
 export interface DecisionRecord {
   readonly message: RecordMessage;
   readonly decisions: readonly (RecordedDecision | UnavailableDecision)[];
 }
 
-/** Inputs of calls that were decided again in a later record. */
+/** Maximum number of inputs kept for calls that a later record decides again. */
 const MAX_INPUTS = 4096;
 
-/** Every record of a ledger that says something about decisions or approvals, oldest first. */
+/** Yields every record of a ledger with decisions or approvals, oldest first. */
 export function* readDecisions(ledger: LedgerFiles): Generator<DecisionRecord> {
   const inputs = new Map<string, Uint8Array>();
   for (const { record, content } of ledger.records()) {

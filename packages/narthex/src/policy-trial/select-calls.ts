@@ -1,27 +1,29 @@
 import type { LedgerFiles } from "@narthex/host";
 import { type UnavailableDecision, type RecordedDecision, readDecisions } from "./recorded-decisions.ts";
 
-/** Which calls of the past a rule is wanted for. */
+/** Which past calls a rule is wanted for. */
 export interface CallSelection {
   readonly approvalIds: ReadonlySet<string>;
   readonly sessionId: string | undefined;
-  /** What observe mode let through, instead of what people approved. */
+  /** Whether to select calls that observe mode let through, instead of those that people approved. */
   readonly observed: boolean;
 }
 
 export interface SelectedCall {
-  /** The approval's id, or the record's index where nobody was asked. */
+  /** Id of the approval, or the record's index if no approval was requested. */
   readonly name: string;
   readonly decision: RecordedDecision;
 }
 
 export interface SelectedCalls {
   readonly calls: readonly SelectedCall[];
-  /** Why some of them cannot have a rule. */
+  /** Selected calls that cannot have a rule, with the reason. */
   readonly refused: readonly { readonly name: string; readonly why: string }[];
 }
 
-/** Finds the decisions that the chosen calls need a rule for: those that a person was asked about, or that were observed only. */
+/**
+ * Finds the decisions that the chosen calls need a rule for: those that needed an approval, or that were only observed.
+ */
 export function selectCalls(ledger: LedgerFiles, selection: CallSelection): SelectedCalls {
   const asked = new Map<string, RecordedDecision[]>();
   const answers = new Map<string, string>();
@@ -44,7 +46,8 @@ export function selectCalls(ledger: LedgerFiles, selection: CallSelection): Sele
         else asked.set(kind.value.approvalId, asking);
       }
       if (kind.case !== "approvalResolved" || kind.value.answer === "pending") continue;
-      // The person's own answer; a call that rests on it repeats it, and what the kernel says later is no other answer.
+      // Only the first resolution is the person's own decision; calls that use the approval repeat it, and later
+      // entries of the kernel do not change it.
       if (!answers.has(kind.value.approvalId)) answers.set(kind.value.approvalId, kind.value.answer);
     }
   }

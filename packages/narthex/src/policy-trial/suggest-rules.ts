@@ -2,13 +2,13 @@ import { fromHex } from "@narthex/contracts";
 import { describeScope, toCoveredScope, type RuleSubject, createRuleTextWithId, type Tool } from "@narthex/kernel";
 import type { SelectedCall } from "./select-calls.ts";
 
-/** A rule for calls of the past. */
+/** A rule for past calls. */
 export interface SuggestedRule {
   readonly id: string;
   readonly text: string;
-  /** What it allows besides the calls it was made from, for people. */
+  /** What it allows beyond the calls it was made from, for people. */
   readonly allows: string;
-  /** The calls it was made from. */
+  /** Names of the calls it was made from. */
   readonly names: readonly string[];
 }
 
@@ -17,15 +17,16 @@ export interface Suggestion {
   readonly refused: readonly { readonly name: string; readonly why: string }[];
 }
 
-/** The ends of rules that differ in nothing but their ids. */
+/** Matches the id line, so that rules which differ only in their ids can be compared. */
 const ID_LINE = /^@id\(.*\)\n/;
 
 /**
- * The narrowest rules that cover these calls: for each what an answer "as a rule" would have written, and those that say
- * the same once.
+ * Suggests the narrowest rules that cover these calls: for each call the rule that approving it "as a rule" would have
+ * written, without duplicates.
  *
- * SECURITY: a tool that can say what a call is like, and does not, has been given something whose words do not say what is
- * run: an interpreter, a wrapper, an expansion, a whole tree. No rule is made of that, not even for the same words.
+ * SECURITY: if a tool can usually describe similar calls but does not for this one, its input does not tell what
+ * actually runs: an interpreter, a wrapper, an expansion, a whole tree. No rule is made of such a call, not even for
+ * exactly the same input.
  */
 export function suggestRules(
   calls: readonly SelectedCall[],

@@ -39,7 +39,7 @@ export function printChanges(groups: readonly ChangeGroup[], terminal: Terminal)
   }
 }
 
-/** What could not be judged is told every time: silence would be taken for "unchanged". */
+/** Decisions that could not be evaluated are always reported: otherwise they would be taken for unchanged. */
 export function printNotEvaluated(unjudged: Trial["notEvaluated"], terminal: Terminal): void {
   for (const [reason, count] of unjudged) terminal.print(`could not be evaluated: ${formatCount(count)} (${reason})`);
 }

@@ -10,7 +10,7 @@ export interface ChangeGroup {
   readonly rulesBefore: readonly string[];
   readonly rulesAfter: readonly string[];
   count: number;
-  /** The first ones. */
+  /** The first few of them. */
   readonly examples: (DecisionPlace & { readonly about: string })[];
 }
 
@@ -19,26 +19,26 @@ export interface Trial {
   readonly unchanged: number;
   readonly changed: number;
   readonly groups: readonly ChangeGroup[];
-  /** How many could not be judged, by reason. They are neither changed nor unchanged. */
+  /** Number of decisions that could not be evaluated, by reason. They count neither as changed nor as unchanged. */
   readonly notEvaluated: ReadonlyMap<string, number>;
 }
 
 export interface TrialOptions {
   readonly policy: Policy;
   readonly schema: PolicySchema;
-  /** What it is compared with; without it, what was decided then. */
+  /** Policy to compare with; without it, the recorded decisions. */
   readonly baseline?: Policy | undefined;
   /** Only decisions of this session. */
   readonly chain?: string | undefined;
-  /** Leaves a decision out. */
+  /** Excludes a decision. */
   readonly isExcluded?: (decision: RecordedDecision) => boolean;
 }
 
 const EXAMPLES = 3;
-/** Beyond it, changes of new kinds are counted with others of their direction. */
+/** Beyond it, further kinds of changes are counted together by their direction. */
 const MAX_GROUPS = 10_000;
 
-/** Puts every decision of a ledger to another policy, one after the other. */
+/** Evaluates every decision of a ledger with another policy, one after the other. */
 export function tryPolicy(ledger: LedgerFiles, options: TrialOptions): Trial {
   const { policy, schema, baseline, chain, isExcluded } = options;
   const known = new Set(schema.actions);
@@ -99,7 +99,7 @@ function addTo(
   if (group.examples.length < EXAMPLES) group.examples.push({ index, chain, requestId, about: describeCall(decision) });
 }
 
-/** What a call was about, for people, as far as policy was told. */
+/** Describes a call for people, from the facts in the policy request. */
 function describeCall({ question: { call } }: RecordedDecision): string {
   if (call.path !== undefined) return call.path;
   if (call.host !== undefined) return `${call.host}:${call.port ?? ""}`;

@@ -1,12 +1,12 @@
-/** Hands events from work that pushes them to a reader who takes them. */
+/** Passes events from a producer that pushes them to a consumer that pulls them. */
 export interface EventChannel<Event> {
-  /** Resolves once the event was taken: whoever pushes waits, and nothing piles up. */
+  /** Resolves once the event was consumed: the producer waits, so nothing piles up. */
   push(event: Event): Promise<void>;
-  /** The same without waiting: dropped if the one before it was not taken yet. */
+  /** Pushes without waiting: the event is dropped if the previous one was not consumed yet. */
   offer(event: Event): void;
 }
 
-/** Runs work and yields what it pushes, up to its end. What it throws is thrown here. */
+/** Runs work and yields the events that it pushes until it ends. Rethrows its errors. */
 export async function* streamEvents<Event>(
   work: (channel: EventChannel<Event>) => Promise<void>,
 ): AsyncGenerator<Event> {

@@ -3,8 +3,8 @@ import { type ConnectionRequest, reachKernel, tryServicesConnection } from "../c
 import { openOfflineStore, type OfflineStore } from "../connection/offline-store.ts";
 
 /**
- * Replays sessions of a home: by the kernel that holds it, else here, on the store alone. No kernel is started for it, so
- * nothing is written.
+ * Replays sessions of a home: through the kernel that holds it, else in this process, on the store alone. Starts no
+ * kernel, so nothing is written.
  */
 export async function* replayHome(request: ConnectionRequest, selection: ReplaySelection): AsyncGenerator<ReplayEvent> {
   const { environment, signal } = request;

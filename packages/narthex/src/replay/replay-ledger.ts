@@ -5,16 +5,16 @@ import type { VerifyOptions } from "../connection/kernel-connection.ts";
 import { type EventChannel, streamEvents } from "./event-channel.ts";
 import { toCallEvent, toDigestEvent, toReportEvent } from "./replay-messages.ts";
 
-/** A ledger that can be replayed, wherever it lies. */
+/** A ledger that can be replayed, from any source. */
 export interface ReplayableLedger {
   readonly source: ReplaySource;
   readonly ports: ReplayPorts;
-  /** Ids of the sessions that are recorded in it. */
+  /** Ids of the recorded sessions. */
   listSessions(): Promise<readonly string[]>;
   verify(options: VerifyOptions): Promise<VerifyReport>;
 }
 
-/** Verifies a ledger and runs sessions of it again. A ledger that is broken is not replayed. */
+/** Verifies a ledger and replays sessions of it. A broken ledger is not replayed. */
 export function replayLedger(
   ledger: ReplayableLedger,
   selection: ReplaySelection,

@@ -2,7 +2,7 @@ import { create, fromHex, type ReplayDivergence, ReplayDivergenceSchema, ReplayR
 import type { Divergence, ReplayedCall, ReplayReport } from "@narthex/kernel";
 import type { ReplayEvent } from "@narthex/server";
 
-/** The end of a session's replay, as the services tell it. */
+/** Converts the report of a session's replay to the event that the services send. */
 export function toReportEvent(report: ReplayReport, verified: boolean): ReplayEvent {
   const value = create(ReplayReportSchema, {
     sessionId: report.sessionId,
@@ -23,7 +23,7 @@ export function toReportEvent(report: ReplayReport, verified: boolean): ReplayEv
   return { event: { case: "report", value } };
 }
 
-/** Of a session that was only read for its digest. */
+/** For a session that was only read for its digest. */
 export function toDigestEvent(sessionId: string, contentDigest: Uint8Array | undefined): ReplayEvent {
   const value = create(ReplayReportSchema, { sessionId, contentDigest: contentDigest ?? new Uint8Array(0) });
   return { event: { case: "report", value } };

@@ -8,7 +8,7 @@ export interface ReplayPortsOptions {
   readonly wasm?: ReplayPorts["wasm"];
 }
 
-/** What a replay runs tools with: those that are here, over files and decisions of the record. */
+/** Creates the ports for a replay: the local tools, with files and decisions from the record. */
 export function createReplayPorts({ tools, redactors, programs, wasm }: ReplayPortsOptions): ReplayPorts {
   const registry = createRegistry(redactors);
   for (const tool of tools) registry.register(tool);

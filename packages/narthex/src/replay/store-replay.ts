@@ -15,12 +15,12 @@ import { withEmptyDirectory } from "./with-empty-directory.ts";
 export interface StoreReplayOptions extends Pick<ReplayPortsOptions, "tools" | "redactors" | "wasm"> {
   readonly store: Store;
   readonly contentStore: ContentStore;
-  /** Where the files of the Merkle log are. */
+  /** Directory of the Merkle tree files. */
   readonly merkleDirectory: string;
   readonly programs: SandboxedPrograms;
 }
 
-/** Replays what an open store has recorded. */
+/** Replays the records of an open store. */
 export function createStoreReplay(parts: StoreReplayOptions): Replay {
   const { store, contentStore, merkleDirectory, tools, redactors, programs: driver, wasm } = parts;
   return (asked, signal) =>

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeOwnTree } from "@narthex/host";
 
-/** An empty directory for as long as events are taken: programs that are run again find it where a workspace was. */
+/** Provides an empty directory while events are consumed: replayed programs get it in place of a workspace. */
 export async function* withEmptyDirectory<Event>(
   use: (emptyDirectory: string) => AsyncIterable<Event>,
 ): AsyncGenerator<Event> {

@@ -24,18 +24,21 @@ import {
   TOOL_TYPE,
 } from "./span-names.ts";
 
-/** As much of a call's id as goes into a span. SECURITY: it is the caller's text. */
+/** Maximum number of characters of a call's id in a span. SECURITY: the caller chooses the id. */
 const MAX_ID = 256;
 const TRACE_PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
 interface OpenCall {
   readonly span: Span;
-  /** In which the spans of its stages are. */
+  /** Context of the spans of its stages. */
   readonly inside: Context;
   stage: Span | undefined;
 }
 
-/** A span for each call, below its caller's, and one below it for each stage. Inputs and results are in none. */
+/**
+ * Creates a span for each call, as a child of the caller's span, and a child span for each stage. No span contains
+ * inputs or results.
+ */
 export function createCallSpans(tracer: Tracer): Observer {
   const open = new Map<object, OpenCall>();
   return {
@@ -55,7 +58,7 @@ export function createCallSpans(tracer: Tracer): Observer {
 
 function begin(tracer: Tracer, { call, door, traceParent }: StageEvent, open: Map<object, OpenCall>): OpenCall {
   const caller = parseTraceParent(traceParent);
-  // In process the caller's span is the active one.
+  // For a call in this process, the caller's span is the active one.
   const outside = caller === undefined ? context.active() : trace.setSpanContext(ROOT_CONTEXT, caller);
   const attributes = { [OPERATION]: EXECUTE_TOOL, [TOOL_TYPE]: "function", [DOOR]: door };
   const span = tracer.startSpan(EXECUTE_TOOL, { kind: SpanKind.INTERNAL, attributes }, outside);
@@ -64,7 +67,7 @@ function begin(tracer: Tracer, { call, door, traceParent }: StageEvent, open: Ma
   return begun;
 }
 
-/** What is known of a call only once it was admitted. */
+/** Sets the attributes that are known only once the call was admitted. */
 function end(span: Span, { toolName, requestId, sessionId, outcome }: StageEvent): void {
   if (toolName !== undefined && toolName !== "") {
     const name = toolName.slice(0, MAX_ID);
@@ -82,7 +85,7 @@ function end(span: Span, { toolName, requestId, sessionId, outcome }: StageEvent
   span.end();
 }
 
-/** Undefined for what is no W3C Trace Context. */
+/** Returns undefined for text that is not a valid W3C Trace Context. */
 export function parseTraceParent(text: string | undefined): SpanContext | undefined {
   const match = TRACE_PARENT.exec(text ?? "");
   if (match === null || text?.startsWith("ff") === true) return undefined;

@@ -1,4 +1,4 @@
-/** Names of OpenTelemetry's conventions for generative AI, which may still change, and our own beside them. */
+/** Names from OpenTelemetry's conventions for generative AI, which may still change, and Narthex's own names. */
 export const OPERATION = "gen_ai.operation.name";
 export const EXECUTE_TOOL = "execute_tool";
 export const TOOL_NAME = "gen_ai.tool.name";

@@ -1,10 +1,10 @@
 import type { Logger, Observer } from "@narthex/kernel";
 import { VERSION } from "../version.ts";
 
-/** Spans on their way out. */
+/** The span exporter. */
 export interface Telemetry {
   readonly observer: Observer;
-  /** Sends what is still here; gives up after a while. */
+  /** Sends the remaining spans; gives up after a timeout. */
   close(): Promise<void>;
 }
 
@@ -13,8 +13,8 @@ const ENDPOINTS = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_END
 const FLUSH_MS = 2000;
 
 /**
- * Tracing as OpenTelemetry's own environment variables ask for it; undefined if they do not, and then nothing of it is
- * even loaded.
+ * Starts tracing as OpenTelemetry's own environment variables configure it; returns undefined, without loading any of
+ * it, if they do not.
  */
 export async function startTelemetry(environment: NodeJS.ProcessEnv, log?: Logger): Promise<Telemetry | undefined> {
   const exporter = exporterFor(environment, log);

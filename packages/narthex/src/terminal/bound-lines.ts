@@ -2,11 +2,11 @@ import { formatCount } from "./units.ts";
 
 export interface LineBound {
   readonly maxCharacters: number;
-  /** Printed after what was left out was counted: how to see all of it. */
+  /** How to see everything; printed after the number of omitted lines. */
   readonly how: string;
 }
 
-/** The first lines, as many as fit, and a last one that says how much was left out. */
+/** Returns as many of the first lines as fit, and a last line that says how much was omitted. */
 export function boundLines(lines: readonly string[], { maxCharacters, how }: LineBound): string[] {
   const shown: string[] = [];
   let room = maxCharacters;

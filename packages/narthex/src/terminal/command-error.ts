@@ -1,12 +1,12 @@
 import { exitCodeOf } from "./exit-code.ts";
 
 export interface CommandErrorOptions {
-  /** What the person does next; by default what the code's table says. */
+  /** What the user does next; by default the code's own advice. */
   readonly next?: string;
   readonly cause?: unknown;
 }
 
-/** Why a command could not do what it was asked. The message is one line and holds no secret. */
+/** Why a command failed. The message is one line and contains no secret. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly code: string;
@@ -21,7 +21,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The command was written wrongly: exit code 2. */
+/** The command line is invalid: exit code 2. */
 export function usageError(message: string, next?: string, options: { readonly cause?: unknown } = {}): CommandError {
   return new CommandError("USAGE", message, next === undefined ? options : { ...options, next });
 }

@@ -1,7 +1,7 @@
 import { CommandError } from "./command-error.ts";
 import { EXIT_TOOL_ERROR, exitCodeOf } from "./exit-code.ts";
 
-/** Any failure, in the terms a person or a script can act on. */
+/** A failure in terms that a user or a script can act on. */
 export interface ErrorDescription {
   readonly code: string;
   readonly message: string;
@@ -10,7 +10,7 @@ export interface ErrorDescription {
   readonly violations: readonly { readonly field: string; readonly rule: string; readonly message: string }[];
 }
 
-/** `command` is what was typed, such as `narthex session open`: its help is the advice where there is no better. */
+/** `command` is what was typed, such as `narthex session open`: its help is the default advice. */
 export async function describeError(error: unknown, command: string): Promise<ErrorDescription> {
   const help = `run \`${command} --help\` to see how it is used`;
   const nextOf = async (code: string): Promise<string> => {
@@ -21,7 +21,7 @@ export async function describeError(error: unknown, command: string): Promise<Er
     const next = error.next ?? (error.code === "USAGE" ? help : await nextOf(error.code));
     return { code: error.code, message: error.message, next, exitCode: error.exitCode, violations: [] };
   }
-  // Loaded only now: a command that failed before it needed the contracts should not pay for them.
+  // Loaded only now: a command that fails before it needs the contracts should not pay for loading them.
   const { isKernelError } = await import("./kernel-codes.ts");
   if (isKernelError(error)) {
     const { code, message, violations } = error;

@@ -4,9 +4,9 @@ export const EXIT_USAGE = 2;
 export const EXIT_DENIED = 3;
 const EXIT_INVALID_INPUT = 4;
 export const EXIT_UNAVAILABLE = 5;
-/** Protected paths of a workspace may not be as they were: a person has to look. */
+/** Protected paths of a workspace may have been changed: a user has to check. */
 export const EXIT_UNSAFE = 6;
-/** What was made again is not what was recorded. */
+/** The replay differs from the record. */
 export const EXIT_DIVERGED = 10;
 export const EXIT_LEDGER_BROKEN = 20;
 export const EXIT_UNREADABLE = 30;
@@ -52,7 +52,7 @@ const EXIT_BY_CODE: ReadonlyMap<string, number> = new Map([
   ["APPROVAL_UNAVAILABLE", EXIT_DENIED],
 ]);
 
-/** How the command ends when it fails with this code. */
+/** Returns the exit code for an error code. */
 export function exitCodeOf(code: string): number {
   return EXIT_BY_CODE.get(code) ?? EXIT_TOOL_ERROR;
 }

@@ -5,7 +5,7 @@ export interface ColumnCells {
   readonly align: "left" | "right";
   readonly narrow: "drop" | "wrap" | "cut" | "tail" | undefined;
   readonly cells: readonly string[];
-  /** Shorter ones, where there are any. */
+  /** Shorter versions of the cells, if there are any. */
   readonly shortCells: readonly string[] | undefined;
 }
 
@@ -14,10 +14,12 @@ export interface FittedColumn extends ColumnCells {
 }
 
 const GAP = 2;
-/** A column that is wrapped or cut keeps so much. */
+/** Minimum width of a column that is wrapped or cut. */
 const MIN_WRAPPED = 12;
 
-/** Columns that fit side by side: shortened first, then dropped from the right, then wrapped or cut. */
+/**
+ * Selects columns that fit side by side: shortens cells first, then drops columns from the right, then wraps or cuts.
+ */
 export function fitColumns(columns: readonly ColumnCells[], width: number | undefined): FittedColumn[] {
   let fitted = columns.map(withWidth);
   if (width === undefined || totalOf(fitted) <= width) return fitted;
@@ -38,12 +40,12 @@ function isShrinkable({ narrow }: ColumnCells): boolean {
   return narrow === "wrap" || narrow === "cut" || narrow === "tail";
 }
 
-/** The least that a column that gives way can do with before others are dropped for it. */
+/** Minimum width of a shrinkable column before other columns are dropped for it. */
 function minimumWidth({ width }: FittedColumn): number {
   return Math.min(width, 2 * MIN_WRAPPED);
 }
 
-/** What is left beside the others goes to the columns that give way, the more to those that need more. */
+/** Divides the remaining width among the shrinkable columns, giving more to those that need more. */
 function distributeWidth(columns: readonly FittedColumn[], width: number): FittedColumn[] {
   const yielding = columns.filter(isShrinkable);
   const needed = yielding.reduce((sum, column) => sum + column.width, 0);

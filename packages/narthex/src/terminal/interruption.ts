@@ -3,17 +3,17 @@ import { isBrokenPipe } from "./broken-pipe.ts";
 
 export interface Interruption {
   readonly signal: AbortSignal;
-  /** Whether the output's reader left and that ended the command. */
+  /** Whether the command ended because its output pipe was closed. */
   readonly endedByClosedOutput: boolean;
   stop(): void;
 }
 
 export interface InterruptionOptions {
-  /** Losing the output's reader asks the command to end too: for commands that run until they are interrupted. */
+  /** Whether a closed output pipe also ends the command: for commands that run until they are interrupted. */
   readonly endsOnClosedOutput: boolean;
 }
 
-/** The first SIGINT or SIGTERM asks the command to end, the second ends it. */
+/** The first SIGINT or SIGTERM asks the command to end, the second ends it at once. */
 export function watchInterruption({ endsOnClosedOutput }: InterruptionOptions): Interruption {
   const controller = new AbortController();
   let endedByReader = false;

@@ -1,2 +1,2 @@
-/** Loaded on its own, so that a bundle does not bring all contracts for these two. */
+/** A separate module, so that a bundle does not include all contracts for these two. */
 export { findCode, isKernelError } from "@narthex/contracts";

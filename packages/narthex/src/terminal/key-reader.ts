@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Single keys, as they are pressed. */
+/** Reads single key presses. */
 export interface KeyReader {
-  /** Rejects when the signal aborts, or when there will be no more keys. */
+  /** Rejects when the signal aborts, or when the input has ended. */
   next(signal: AbortSignal): Promise<string>;
   close(): void;
 }
@@ -19,12 +19,12 @@ export interface KeySource {
 }
 
 const CTRL_C = "\u0003";
-/** What a terminal still holds of what was typed before comes within this. */
+/** Input that was typed earlier and is still buffered by the terminal arrives within this time. */
 const QUIET_MS = 150;
 
 /**
- * SECURITY: a key counts only if it was pressed after it was asked for, by itself: what was typed ahead, pasted, or came
- * as a sequence answers nothing.
+ * SECURITY: a key counts only if it was pressed alone and after it was requested: keys that were typed ahead, pasted,
+ * or part of a sequence are ignored.
  */
 export async function openKeyReader(source: KeySource): Promise<KeyReader> {
   let asked: { readonly resolve: (key: string) => void; readonly reject: (reason: Error) => void } | undefined;

@@ -4,12 +4,12 @@ import { wrapWords } from "./wrap-words.ts";
 
 export interface Label {
   readonly text: string;
-  /** Of the label and the gap after it: the text of all lines begins there. */
+  /** Width of the label and the gap after it: all lines of the text start there. */
   readonly width: number;
   paint(text: string): string;
 }
 
-/** `next:  what to do`, broken between words where the error stream is a terminal. */
+/** Formats `next:  what to do`, wrapped between words if the error stream is a terminal. */
 export function labelledLines(label: Label, text: string, { errorColumns }: Pick<Terminal, "errorColumns">): string[] {
   const room = errorColumns === undefined ? Number.POSITIVE_INFINITY : Math.max(MIN_TEXT, errorColumns - label.width);
   const gap = " ".repeat(Math.max(1, label.width - label.text.length));

@@ -4,7 +4,9 @@ import { cutText, visible, visibleJson } from "./visible.ts";
 
 const MAX_FIELD_CHARACTERS = 300;
 
-/** A log on the error stream, one line each; JSON where the command prints JSON. Debug lines only where asked for. */
+/**
+ * Logs to the error stream, one line per message; in JSON if the command prints JSON. Debug messages only on request.
+ */
 export function createLineLogger(terminal: Terminal, environment: NodeJS.ProcessEnv): Logger {
   const debug = (environment["NARTHEX_DEBUG"] ?? "") !== "";
   return (level, message, fields = {}) => {

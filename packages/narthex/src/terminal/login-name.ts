@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 
-/** Who sits here, as far as the system knows. */
+/** Name of the current user, as far as the system knows it. */
 export function loginName(): string {
   try {
     return userInfo().username;

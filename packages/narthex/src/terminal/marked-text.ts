@@ -2,8 +2,8 @@ import { type Mark, markText, INVISIBLE_CHARACTER } from "@narthex/contracts";
 import type { Paint } from "./paint.ts";
 
 /**
- * One line of an agent's text for a person who decides by it: what is hidden, or drawn like something else, stands as its
- * code point, and a letter of another script has it beside it.
+ * Renders one line of an agent's text for a person who decides about it: a hidden or ambiguous character is shown as
+ * its code point, and a letter of another script has its code point beside it.
  */
 export function markedLine(text: string, paint: Paint): string {
   return markText(text)
@@ -13,15 +13,16 @@ export function markedLine(text: string, paint: Paint): string {
     .join("");
 }
 
-/** So many empty lines in a row are still layout. */
+/** Up to this many empty lines in a row still count as layout. */
 const MAX_EMPTY_LINES = 2;
 const EMPTY = new RegExp(`^(?:\\s|${INVISIBLE_CHARACTER})*$`, "u");
 
 /**
- * The same for text of many lines, each behind a bar, so that none of them can pass for the program's own.
+ * Does the same for multi-line text, each line behind a bar, so that none of them can pass for the program's own
+ * output.
  *
- * SECURITY: empty lines, and lines of characters that show nothing, are counted instead of shown: no number of them moves
- * what stands before them out of view.
+ * SECURITY: empty lines, and lines of invisible characters, are counted instead of shown, so that they cannot push
+ * other text out of view.
  */
 export function markedLines(text: string, paint: Paint): string[] {
   const shown: string[] = [];
@@ -50,7 +51,7 @@ function showMark({ kind, character, codePoint, count }: Mark): string {
   return kind === "lookalike" ? `${character.repeat(Math.min(count, 3))}[${code}${times}]` : `[${code}${times}]`;
 }
 
-/** Text in ASCII alone; undefined if it is so already. */
+/** Returns the text in ASCII only; undefined if it already is. */
 export function escapedText(text: string): string | undefined {
   if (/^[\x00-\x7f]*$/.test(text)) return undefined;
   return text.replace(/[^\n -~]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);

@@ -2,8 +2,9 @@ import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
 import { type JsonObject, type JsonValue, toHex } from "@narthex/contracts";
 
 /**
- * A message as the command prints it: every field under its proto name (defaults too, so that scripts can rely on
- * them), bytes as hex, 64-bit numbers as numbers, enum values without their prefix, and of a oneof the field that is set.
+ * Converts a message to the JSON that the command prints: every field under its proto name (defaults too, so that
+ * scripts can rely on them), bytes as hex, 64-bit integers as numbers, enum values without their prefix, and of a oneof
+ * the field that is set.
  */
 export function messageToJson(schema: DescMessage, message: object): JsonObject {
   const json: JsonObject = {};
@@ -37,13 +38,13 @@ function itemToJson(field: DescField, value: unknown): JsonValue {
   throw new TypeError(`field \`${field.name}\` has no JSON form`);
 }
 
-/** `CONTENT_ROLE_INPUT` of the enum `ContentRole` is `input`. */
+/** Converts `CONTENT_ROLE_INPUT` of the enum `ContentRole` to `input`. */
 function enumToJson(desc: DescEnum, value: number): JsonValue {
   const name = desc.value[value]?.name;
   return name === undefined ? value : name.toLowerCase().slice(desc.sharedPrefix?.length ?? 0);
 }
 
-/** Beyond what a double holds exactly, the digits as text. */
+/** Integers that a double cannot hold exactly become strings. */
 function bigintToJson(value: bigint): JsonValue {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER)
     ? Number(value)

@@ -16,7 +16,7 @@ export interface PaintSurface {
   readonly isTTY?: boolean;
 }
 
-/** Paints only on a terminal, and never where NO_COLOR is set or the terminal is dumb. */
+/** Paints only on a terminal, and never if NO_COLOR is set or the terminal is dumb. */
 export function createPaint(surface: PaintSurface, environment: NodeJS.ProcessEnv): Paint {
   const refused = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
   const apply = (style: Style) => (text: string) =>

@@ -3,12 +3,12 @@ import { formatCount, formatDuration } from "./units.ts";
 
 export interface ProgressBar {
   update(done: number, total: number): void;
-  /** Takes the bar off the screen. */
+  /** Removes the bar from the screen. */
   finish(): void;
 }
 
 export interface ProgressBarOptions {
-  /** What is counted, in the plural. */
+  /** Plural name of what is counted. */
   readonly label: string;
   readonly nowMs?: () => number;
 }
@@ -18,7 +18,7 @@ const REDRAW_EVERY_MS = 100;
 const CELLS = 30;
 const CLEAR_LINE = "\r\u001b[2K";
 
-/** A bar on the error stream, only on a terminal and only once the work has taken longer than a second. */
+/** Shows a bar on the error stream, only on a terminal and only once the work has taken longer than a second. */
 export function createProgressBar(terminal: Terminal, options: ProgressBarOptions): ProgressBar {
   const nowMs = options.nowMs ?? (() => performance.now());
   const startedMs = nowMs();

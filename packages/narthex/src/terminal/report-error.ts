@@ -5,7 +5,7 @@ import { addHomeToAdvice } from "./add-home-to-advice.ts";
 import { formatViolations } from "./violation-lines.ts";
 import { visible, visibleLines } from "./visible.ts";
 
-/** Says what went wrong and what to do next, for people or as JSON, and gives the exit code. */
+/** Prints what failed and what to do next, for people or as JSON, and returns the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, command: string): Promise<number> {
   const described = await describeError(error, command);
   const { code, message, exitCode, violations } = described;

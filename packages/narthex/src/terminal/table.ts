@@ -6,16 +6,17 @@ export interface Column<Row> {
   readonly title: string;
   readonly align?: "left" | "right";
   /**
-   * What gives way where the table is wider than the terminal: `drop` leaves the column out, `wrap` breaks its cells
-   * between words, `cut` ends them with an ellipsis, `tail` begins them with one, a function gives a shorter cell.
+   * How the column shrinks if the table is wider than the terminal: `drop` omits the column, `wrap` breaks its cells
+   * between words, `cut` ends them with an ellipsis, `tail` begins them with one, a function returns a shorter cell.
    */
   readonly narrow?: "drop" | "wrap" | "cut" | "tail" | ((row: Row) => string);
   value(row: Row): string;
 }
 
 /**
- * Lines of columns, padded to their widest cell. Cells are made visible; the last column is not padded. With a width,
- * columns give way until the lines fit; without, as for a file or a pipe, everything is shown whole.
+ * Renders columns padded to their widest cell. Control characters in cells are made visible; the last column is not
+ * padded. With a width, columns shrink until the lines fit; without, as for a file or a pipe, everything is shown
+ * whole.
  */
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width?: number): string[] {
   const all = columns.map((column) => ({
@@ -34,7 +35,7 @@ function shortCells<Row>({ narrow }: Column<Row>, rows: readonly Row[]): readonl
   return typeof narrow === "function" ? rows.map((row) => visible(narrow(row))) : undefined;
 }
 
-/** One line, or as many as the longest cell that wraps needs. */
+/** Renders a row as one line, or as many as the longest wrapped cell needs. */
 function renderRow(
   cells: readonly string[],
   columns: readonly Pick<FittedColumn, "width" | "align" | "narrow">[],
@@ -54,7 +55,7 @@ function renderRow(
   );
 }
 
-/** `name  value` lines, names padded. With a width, values are broken between words. */
+/** Renders `name  value` lines with padded names. With a width, values are wrapped between words. */
 export function renderFacts(facts: readonly (readonly [name: string, value: string])[], width?: number): string[] {
   const names = facts.reduce((widest, [name]) => Math.max(widest, name.length), 0);
   const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(MIN_VALUE, width - names - 2);
@@ -65,7 +66,7 @@ export function renderFacts(facts: readonly (readonly [name: string, value: stri
   );
 }
 
-/** A value is not squeezed into less, however narrow the terminal is. */
+/** Minimum width of a value, however narrow the terminal is. */
 const MIN_VALUE = 20;
 
 function pad(text: string, width: number, align: "left" | "right"): string {

@@ -3,29 +3,29 @@ import { createPaint, type Paint } from "./paint.ts";
 import { isBrokenPipe } from "./broken-pipe.ts";
 import { visibleJson } from "./visible.ts";
 
-/** Where a command prints. Answers go to the output stream, everything said beside them to the error stream. */
+/** Output of a command. Results go to the output stream, everything else to the error stream. */
 export interface Terminal {
-  /** The caller wants JSON: objects on the output stream and nothing else there. */
+  /** The caller wants JSON: the output stream carries only JSON objects. */
   readonly json: boolean;
-  /** What a person types to reach the same home: `narthex`, with `--data DIR` where that was given. */
+  /** What to type to reach the same home: `narthex`, with `--data DIR` if that was given. */
   readonly program: string;
   readonly outputIsTerminal: boolean;
-  /** Characters of a line of the output; undefined where it is no terminal, and lines have any length. */
+  /** Width of the output in characters; undefined if it is not a terminal and lines may have any length. */
   readonly columns: number | undefined;
   readonly errorIsTerminal: boolean;
-  /** The same of the error stream. */
+  /** Width of the error stream. */
   readonly errorColumns: number | undefined;
   readonly paint: Paint;
   readonly errorPaint: Paint;
-  /** Lines of an answer for people. */
+  /** Prints result lines for people. */
   print(...lines: readonly string[]): void;
-  /** One JSON value on a line of its own; indented on a terminal. */
+  /** Prints one JSON value; indented on a terminal. */
   printJson(value: JsonValue): void;
-  /** One JSON value on exactly one line, also on a terminal. */
+  /** Prints one JSON value on exactly one line, also on a terminal. */
   printJsonLine(value: JsonValue): void;
-  /** Bytes as they are. Resolves when the stream takes more, or has lost its reader. */
+  /** Writes raw bytes. Resolves when the stream accepts more, or its pipe is closed. */
   writeBytes(bytes: Uint8Array): Promise<void>;
-  /** Lines about the work rather than of the answer. */
+  /** Prints lines about the work rather than the result. */
   note(...lines: readonly string[]): void;
   writeError(text: string): void;
 }

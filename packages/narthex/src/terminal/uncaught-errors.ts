@@ -2,15 +2,15 @@ import { EXIT_TOOL_ERROR } from "./exit-code.ts";
 import { visible, visibleLines } from "./visible.ts";
 
 /**
- * Ends the process for an error that nothing catches with its message and code: Node would print the line of source it
- * was thrown from, which in a bundle is long, and the stack. NARTHEX_DEBUG prints the stack. Answers how to stop.
+ * Prints message and code of an uncaught error and ends the process: Node would print the source line that threw it,
+ * which in a bundle is long, and the stack. NARTHEX_DEBUG prints the stack. Returns a function that stops watching.
  */
 export function watchUncaughtErrors(environment: NodeJS.ProcessEnv): () => void {
   const onError = (fault: unknown): void => {
     process.stderr.write(`${describeUncaught(fault, environment).join("\n")}\n`);
     process.exit(EXIT_TOOL_ERROR);
   };
-  // A rejection that nothing handles comes here as well.
+  // Unhandled rejections arrive here as well.
   process.on("uncaughtException", onError);
   return () => process.off("uncaughtException", onError);
 }

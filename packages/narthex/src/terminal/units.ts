@@ -7,7 +7,7 @@ const MS_PER_UNIT: ReadonlyMap<string, number> = new Map([
   ["d", 86_400_000],
 ]);
 
-/** `90s`, `30m`, `8h`, `2d`, `500ms`; a bare number is milliseconds. Undefined for anything else. */
+/** Parses `90s`, `30m`, `8h`, `2d`, `500ms`; a bare number is milliseconds. Returns undefined for anything else. */
 export function parseDurationMs(text: string): number | undefined {
   const match = /^(\d{1,15})(ms|s|m|h|d|)$/.exec(text);
   const factor = MS_PER_UNIT.get(match?.[2] ?? "?");
@@ -16,19 +16,19 @@ export function parseDurationMs(text: string): number | undefined {
   return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? milliseconds : undefined;
 }
 
-/** A whole number from 0 to 2^53 - 1, or undefined. */
+/** Parses a whole number from 0 to 2^53 - 1; returns undefined for anything else. */
 export function parseCount(text: string): number | undefined {
   if (!/^\d{1,16}$/.test(text)) return undefined;
   const count = Number(text);
   return Number.isSafeInteger(count) ? count : undefined;
 }
 
-/** `1234567` as `1,234,567`. */
+/** Formats `1234567` as `1,234,567`. */
 export function formatCount(count: number | bigint): string {
   return count.toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** `1 record`, `1,234 records`. */
+/** Formats `1 record`, `1,234 records`. */
 export function formatCounted(count: number | bigint, noun: string): string {
   return `${formatCount(count)} ${noun}${Number(count) === 1 ? "" : "s"}`;
 }
@@ -41,13 +41,13 @@ export function formatBytes(bytes: number | bigint): string {
   return `${(size / 1024 / 1024 / 1024).toFixed(1)} GB`;
 }
 
-/** To the second, in UTC: `2026-03-01 12:00:00Z`. */
+/** Formats a time in UTC, to the second: `2026-03-01 12:00:00Z`. */
 export function formatTime(epochMs: number | bigint): string {
   const date = new Date(Number(epochMs));
   return Number.isNaN(date.getTime()) ? `${epochMs} ms` : `${date.toISOString().slice(0, 19).replace("T", " ")}Z`;
 }
 
-/** The largest two units: `7 h 59 min`. */
+/** Formats the largest two units: `7 h 59 min`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = Math.floor(milliseconds / 1000);

@@ -1,7 +1,7 @@
 import type { Violation } from "@narthex/contracts";
 import { visible } from "./visible.ts";
 
-/** A line for each broken rule; no lines where the message says all of it already, fields included. */
+/** Returns a line for each broken rule; none if the message already says all of it, including the fields. */
 export function formatViolations(message: string, violations: readonly Omit<Violation, "rule">[]): string[] {
   const isSaid = ({ field, message: said }: Omit<Violation, "rule">): boolean =>
     message.includes(`${field}: ${said}`) ||

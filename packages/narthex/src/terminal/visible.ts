@@ -2,35 +2,35 @@ import { INVISIBLE_CHARACTER } from "@narthex/contracts";
 
 /**
  * SECURITY: text from the ledger was chosen by agents and tools. Printed raw it could move the cursor, recolour the
- * screen, reverse the reading order or hide words. Everything a terminal or a reader would not show as a plain character
- * is written as an escape instead. Tested in visible.test.ts.
+ * screen, reverse the reading order or hide words. Every character that a terminal or a reader would not show plainly
+ * is escaped instead. Tested in visible.test.ts.
  */
 const UNSEEN = new RegExp(INVISIBLE_CHARACTER, "gu");
 const UNSEEN_BUT_LAYOUT = new RegExp(`(?![\\n\\t])${INVISIBLE_CHARACTER}`, "gu");
 const UNSEEN_BEYOND_ASCII_CONTROLS = new RegExp(`(?![\\u0000-\\u001f])${INVISIBLE_CHARACTER}`, "gu");
 
-/** One line of text with nothing hidden in it. */
+/** Makes hidden characters visible in one line of text. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, escapeCodePoint);
 }
 
-/** The same for text of many lines: line feeds and tabs stay. */
+/** Does the same for multi-line text: line feeds and tabs stay. */
 export function visibleLines(text: string): string {
   return text.replace(UNSEEN_BUT_LAYOUT, escapeCodePoint);
 }
 
-/** JSON text in which the unseen characters stand as JSON's own escapes: the same value to every parser. */
+/** Writes invisible characters as JSON escapes: the same value to every parser. */
 export function visibleJson(json: string): string {
   return json.replace(UNSEEN_BEYOND_ASCII_CONTROLS, escapeUtf16);
 }
 
-/** At most `limit` characters, and a mark where something is missing. */
+/** Keeps at most the first `limit` characters, and marks the cut. */
 export function cutText(text: string, limit: number): string {
   const characters = Array.from(text.slice(0, 2 * limit + 2));
   return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join("")}…`;
 }
 
-/** The same for text that its end tells apart, such as a path. */
+/** Keeps the end instead, for text that is distinguished by its end, such as a path. */
 export function tailText(text: string, limit: number): string {
   const characters = Array.from(text);
   return characters.length <= limit ? text : `…${characters.slice(characters.length - limit + 1).join("")}`;

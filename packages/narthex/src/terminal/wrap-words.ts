@@ -1,11 +1,11 @@
 export interface WrapOptions {
-  /** Characters of a line. */
+  /** Maximum number of characters per line. */
   readonly width: number;
-  /** A word that is longer than a line: broken, or whole on a line of its own, so that it can be copied. */
+  /** A word longer than a line is broken, or kept whole on its own line so that it can be copied. */
   readonly longWords: "break" | "keep";
 }
 
-/** Text on lines that fit, broken between words. */
+/** Wraps text between words. */
 export function wrapWords(text: string, { width, longWords }: WrapOptions): string[] {
   const lines: string[] = [];
   let line = "";
@@ -21,7 +21,7 @@ export function wrapWords(text: string, { width, longWords }: WrapOptions): stri
   return [...lines, line];
 }
 
-/** Code points, which is as near to columns of a terminal as text without wide characters needs. */
+/** Counts code points, which equals terminal columns for text without wide characters. */
 export function countCharacters(text: string): number {
   return Array.from(text).length;
 }

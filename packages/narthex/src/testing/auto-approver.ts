@@ -1,15 +1,17 @@
 import type { ApprovalDecision, ApprovalRequest, Approver } from "@narthex/kernel";
 
-/** Answers in the place of a person, and keeps what it was asked. */
+/** Decides in place of a person, and keeps the requests it got. */
 export interface AutoApprover extends Approver {
-  /** Every question so far, the oldest first. */
+  /** All approval requests so far, oldest first. */
   readonly requests: readonly ApprovalRequest[];
 }
 
-/** Yes or no; or more of an answer: a reason for a no, how long a yes is good for. */
+/** True approves and false denies; an object also gives a reason for a denial or how long an approval lasts. */
 export type AutoDecision = boolean | Omit<ApprovalDecision, "approver">;
 
-/** Says the same to every question, or decides about each. What `decide` throws is a no. */
+/**
+ * Makes the same decision for every approval request, or decides about each. An error thrown by `decide` is a denial.
+ */
 export function createAutoApprover(
   decide: AutoDecision | ((question: ApprovalRequest) => AutoDecision | Promise<AutoDecision>),
 ): AutoApprover {

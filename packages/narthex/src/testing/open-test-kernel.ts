@@ -8,14 +8,14 @@ import { type CreateKernelOptions, embedKernel, type NarthexKernel, createPolicy
 import type { KernelSession } from "../kernel-session.ts";
 import type { TestClock } from "./test-clock.ts";
 
-/** What a test decides; everything else is as in a new home. */
+/** What a test chooses; everything else is as in a new home. */
 export interface TestKernelOptions<Tools extends readonly Tool[] = readonly Tool[]>
   extends Pick<CreateKernelOptions<Tools>, "tools" | "policies" | "approver" | "observer" | "log" | "onPolicyWarning"> {
-  /** The machine's by default. */
+  /** The system clock by default. */
   readonly clock?: TestClock;
 }
 
-/** A kernel with a home and a workspace of its own, both gone when it is closed. */
+/** A kernel with its own home and workspace, both removed when it is closed. */
 export interface TestKernel<Tools extends readonly Tool[] = readonly Tool[]>
   extends Omit<NarthexKernel<Tools>, "session">,
     AsyncDisposable {
@@ -34,13 +34,13 @@ const KINDS: OptionKinds<TestKernelOptions> = {
   clock: "object?",
 };
 const MEMORY = "/dev/shm";
-/** A home with a ledger of some thousand calls; containers often have 64 MB in all. */
+/** Enough for a home with a ledger of some thousand calls; containers often have 64 MB of shared memory in all. */
 const ROOM_BYTES = 32 * 1024 ** 2;
 
 /**
- * Opens a whole kernel for a test: policy, sandbox, ledger and store are those of `createKernel`. Its home is in memory where
- * this machine has a file system there, so that no test waits for a disk. It opens no door to other processes, so a call
- * that needs a person fails at once unless there is an `approver`.
+ * Opens a whole kernel for a test: policy, sandbox, ledger and store are those of `createKernel`. Its home is in memory
+ * if this machine has a file system there, so that no test waits for a disk. It opens no door to other processes, so a
+ * call that needs an approval fails at once unless there is an `approver`.
  */
 export async function openTestKernel<const Tools extends readonly Tool[] = readonly []>(
   options: TestKernelOptions<Tools> = {},
@@ -65,7 +65,10 @@ export async function openTestKernel<const Tools extends readonly Tool[] = reado
 /** Directories of kernels that were not closed yet. */
 const undeletedDirectories = new Set<string>();
 
-/** Gives what removes them; the end of the process does it too, after a test that failed before it closed its kernel. */
+/**
+ * Returns a function that removes the directories; they are also removed at the end of the process, for a test that
+ * failed before it closed its kernel.
+ */
 function removeOnExit(...directories: readonly string[]): () => void {
   if (undeletedDirectories.size === 0) process.once("exit", () => removeAll([...undeletedDirectories]));
   for (const directory of directories) undeletedDirectories.add(directory);
@@ -94,7 +97,7 @@ function toTestKernel<Tools extends readonly Tool[]>(
       return kernel.closing;
     },
     workspace,
-    // As root, tools change only a directory of another user.
+    // As root, tools can only write to a directory that belongs to another user.
     session: (open = {}) => kernel.session({ workspace, ...(isOwnRoot(open) && { adopt: true }), ...open }),
     close,
     [Symbol.asyncDispose]: () => close({ graceMs: 0 }),

@@ -2,11 +2,11 @@ import type { ModelClient } from "@narthex/agent";
 import { type ScriptedTurn, type ExpandedTurn, expandTurn } from "./scripted-turn.ts";
 
 /**
- * A model that follows a script. For `runAgent`, and for `generateText` and `streamText` of the AI SDK, 6 and 7: its own
- * interface for models, version 3, of which nothing has to be installed.
+ * A model that follows a script. For `runAgent`, and for `generateText` and `streamText` of the AI SDK 6 and 7, whose
+ * model interface, version 3, it implements without a dependency.
  */
 export interface ScriptedModel extends ModelClient {
-  /** What it was asked, turn by turn. */
+  /** The requests it got, turn by turn. */
   readonly requests: readonly ScriptedRequest[];
   readonly specificationVersion: "v3";
   readonly provider: string;
@@ -17,13 +17,13 @@ export interface ScriptedModel extends ModelClient {
 }
 
 export interface ScriptedRequest {
-  /** In the form of the loop that asks. */
+  /** In the format of the agent loop that sent them. */
   readonly messages: readonly unknown[];
-  /** The names of the tools that the model was shown. */
+  /** Names of the tools that the model was shown. */
   readonly tools: readonly string[];
 }
 
-/** The parts of a request of the AI SDK that are looked at. */
+/** The parts of an AI SDK request that are used. */
 export interface SdkRequest {
   readonly prompt: readonly unknown[];
   readonly tools?: readonly { readonly name: string }[] | undefined;
@@ -66,7 +66,7 @@ const USAGE: SdkUsage = {
   outputTokens: { total: 0, text: 0, reasoning: 0 },
 };
 
-/** Says one turn after the other. A model that is asked once more than it has turns fails, and says so. */
+/** Returns one turn after the other. Throws if it is called more often than it has turns. */
 export function createScriptedModel(...turns: readonly ScriptedTurn[]): ScriptedModel {
   const requests: ScriptedRequest[] = [];
 

@@ -8,8 +8,8 @@ export interface TestClock extends Clock {
 const START_MS = Date.UTC(2026, 0, 1);
 
 /**
- * A clock for a test kernel: the time of records, and what is compared with it, such as the end of a session or a lease.
- * Time-outs of calls are timers, and run on real time.
+ * Creates a clock for a test kernel: it sets the time of records, and of comparisons such as the end of a session or a
+ * lease. Timeouts of calls are timers, and run on real time.
  */
 export function createTestClock(startMs: number = START_MS): TestClock {
   let passedMs = 0;

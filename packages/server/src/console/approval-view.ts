@@ -3,7 +3,7 @@ import type { ConsoleLimits } from "./console-limits.ts";
 import { toInputView } from "./input-view.ts";
 import { toTextView } from "./text-view.ts";
 
-/** A question as the page shows it. */
+/** Converts an approval request for the page. */
 export function toApprovalView(question: ApprovalRequest, limits: ConsoleLimits) {
   return {
     id: question.approvalId,
@@ -29,7 +29,7 @@ export function toApprovalView(question: ApprovalRequest, limits: ConsoleLimits)
   };
 }
 
-/** An answer that holds for longer, as the page shows it. */
+/** Converts a standing approval for the page. */
 export function toStandingView(standing: StandingApproval) {
   return {
     id: standing.standingId,

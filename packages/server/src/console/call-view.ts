@@ -3,7 +3,7 @@ import type { WatchedCall } from "../watched-calls.ts";
 import type { CallerNames } from "./caller-names.ts";
 import { toTextView } from "./text-view.ts";
 
-/** A finished call as a line of the page. */
+/** Converts a finished call to a line of the page. */
 export function toCallView(call: WatchedCall, caller: CallerNames) {
   return {
     index: call.recordIndex,
@@ -24,7 +24,7 @@ export function toCallView(call: WatchedCall, caller: CallerNames) {
   };
 }
 
-/** How the questions ended that a record tells of. */
+/** Converts the resolutions of approval requests in a record. */
 export function toResolutionViews(record: RecordMessage) {
   return record.entries
     .flatMap(({ kind }) => (kind.case === "approvalResolved" && kind.value.answer !== "pending" ? [kind.value] : []))

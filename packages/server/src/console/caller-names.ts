@@ -1,16 +1,16 @@
 import type { ConsoleKernel } from "./console-kernel.ts";
 
-/** Who makes the calls of a session. */
+/** Names of the user and the agent behind a session's calls. */
 export interface CallerNames {
   readonly agent: string;
   readonly user: string;
 }
 
-/** Sessions whose names are kept; the oldest is forgotten first. */
+/** Maximum number of sessions whose names are cached; the oldest is dropped first. */
 const MAX_KEPT = 1000;
 const UNKNOWN: CallerNames = { agent: "", user: "" };
 
-/** Looks each session up once. A session that the store no longer has is without names. */
+/** Looks up each session once. A session that the store no longer has gets no names. */
 export function createCallerNames(
   kernel: Pick<ConsoleKernel, "getSession">,
 ): (sessionId: string) => Promise<CallerNames> {

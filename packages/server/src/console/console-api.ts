@@ -19,7 +19,7 @@ export interface ConsoleApiOptions {
   nowMs(): number;
 }
 
-/** A request by somebody who is signed in. */
+/** A request by a signed-in user. */
 export interface ApiCall {
   readonly request: NodeRequest;
   readonly response: NodeResponse;
@@ -28,7 +28,7 @@ export interface ApiCall {
   readonly signal: AbortSignal;
 }
 
-/** Gives what is answered as JSON, or undefined if it answered by itself. */
+/** Returns the JSON to respond with, or undefined if it has sent the response itself. */
 type ApiMethod = (call: ApiCall) => Promise<object | undefined>;
 
 const DOOR = "console";
@@ -36,7 +36,7 @@ const DECISIONS: ReadonlySet<string> = new Set(["once", "session", "rule", "deny
 const MAX_ID = 256;
 const MAX_REASON = 500;
 
-/** What the page may ask for, by the last part of its path. */
+/** Creates the methods that the page may call, by the last part of their path. */
 export function createConsoleApi(options: ConsoleApiOptions): ReadonlyMap<string, ApiMethod> {
   const { kernel, limits, signIns, version, nowMs } = options;
   let streams = 0;

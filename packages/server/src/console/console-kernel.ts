@@ -1,6 +1,6 @@
 import type { Kernel } from "@narthex/kernel";
 
-/** What the console asks of a kernel. */
+/** The kernel methods that the console uses. */
 export type ConsoleKernel = Pick<
   Kernel,
   | "listApprovals"

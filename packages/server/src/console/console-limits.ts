@@ -1,21 +1,21 @@
 export interface ConsoleLimits {
-  /** How long a printed link opens the console. */
+  /** How long a printed link stays valid. */
   readonly codeTtlMs: number;
-  /** Links that can be open at once; the oldest goes first. */
+  /** Maximum number of unused links; the oldest is dropped first. */
   readonly maxCodes: number;
   readonly signInTtlMs: number;
-  /** People signed in at once; who signed in first is signed out first. */
+  /** Maximum number of signed-in users; the oldest sign-in is dropped first. */
   readonly maxSignIns: number;
-  /** Wrong codes a minute that are answered and recorded one by one. */
+  /** Wrong codes per minute that are responded to and recorded one by one. */
   readonly maxFailuresPerMinute: number;
   readonly maxBodyBytes: number;
   readonly bodyIdleTimeoutMs: number;
   readonly maxLiveStreams: number;
-  /** Calls that a page is told of when it opens are looked for in so many records. */
+  /** Number of records that are searched for recent calls when a page opens. */
   readonly lookBackRecords: number;
-  /** How often a page hears that it is still connected. */
+  /** Interval of heartbeats to an open page. */
   readonly heartbeatMs: number;
-  /** Of one input, in one answer; the rest is asked for. */
+  /** Maximum number of characters of one input in one response; the page requests the rest. */
   readonly maxShownCharacters: number;
   readonly maxShownFields: number;
 }

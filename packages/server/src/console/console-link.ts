@@ -5,13 +5,15 @@ import type { ConsoleKernel } from "./console-kernel.ts";
 export interface ConsoleLinkOptions {
   readonly kernel: Pick<ConsoleKernel, "refuse">;
   readonly authorize: Authorize;
-  /** A fresh link; undefined if the page is served nowhere. */
+  /** Creates a fresh link; undefined if the page is not served. */
   createLink(): string | undefined;
 }
 
 const BEARER = /^bearer ([\x21-\x7e]{1,512})$/i;
 
-/** Gives an administrator a link that signs somebody in. Only for the unix socket: whoever asks can read the home. */
+/**
+ * Sends an administrator a link that signs in its user. Only on the unix socket, where every client can read the home.
+ */
 export async function serveConsoleLink(
   request: NodeRequest,
   response: NodeResponse,

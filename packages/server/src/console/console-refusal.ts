@@ -1,7 +1,7 @@
-/** A request that the console does not take: how it is answered, and how the ledger counts it. */
+/** A refused console request: its HTTP status and the reason that the ledger counts. */
 export class ConsoleRefusal extends Error {
   readonly status: number;
-  /** From a closed set; empty for what is not recorded. */
+  /** One of a fixed set; empty if it is not recorded. */
   readonly reason: string;
 
   constructor(status: number, reason: string, message: string) {

@@ -13,9 +13,9 @@ import { SECRET_FORM } from "./secret.ts";
 import { createSignInCodes } from "./sign-in-codes.ts";
 import { createSignIns, type SignedIn } from "./sign-ins.ts";
 
-/** The web page on which people answer questions and watch calls. */
+/** The web page on which users decide approvals and watch calls. */
 export interface Console {
-  /** A code that signs one person in, once and soon. */
+  /** Creates a code that signs one user in, once and only for a short time. */
   createCode(): string;
   serve(request: NodeRequest, response: NodeResponse, exchange: ConsoleExchange): void;
 }
@@ -23,14 +23,14 @@ export interface Console {
 export interface ConsoleExchange {
   readonly path: string;
   readonly isTls: boolean;
-  /** Aborts when nobody waits for the answer any more, or the door closes. */
+  /** Aborts when the client has disconnected, or the door closes. */
   readonly signal: AbortSignal;
 }
 
 export interface ConsoleOptions {
   readonly kernel: ConsoleKernel;
   readonly version: string;
-  /** Who answers if no name was given at sign-in. */
+  /** Approver's name if none was given at sign-in. */
   readonly defaultApprover: string;
   readonly limits?: Partial<ConsoleLimits>;
   readonly log?: Logger;
@@ -40,13 +40,13 @@ export interface ConsoleOptions {
 const DOOR = "console";
 const COOKIE = "narthex_console";
 const KEY_HEADER = "x-narthex-console";
-/** Where the page is. */
+/** Path of the page. */
 export const CONSOLE_PATH = "/console";
 const API = `${CONSOLE_PATH}/api/`;
 const SIGN_IN_PAGE = `${CONSOLE_PATH}/sign-in`;
 const MAX_NAME = 128;
 
-/** Whether a path is the console's. */
+/** Whether a path belongs to the console. */
 export function isConsolePath(path: string): boolean {
   return path === CONSOLE_PATH || path.startsWith(`${CONSOLE_PATH}/`);
 }
@@ -70,7 +70,10 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
       });
   }
 
-  /** SECURITY: no GET answers with data or changes anything, a sign-in link's least of all: previews follow links. */
+  /**
+   * SECURITY: no GET returns data or changes anything, least of all the one of a sign-in link, because link previews
+   * follow links.
+   */
   function serveFile(request: NodeRequest, response: NodeResponse, path: string): void {
     if (path === CONSOLE_PATH && !signIns.hasCookie(readCookie(request))) {
       response.statusCode = 303;
@@ -85,7 +88,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
 
   async function servePost(request: NodeRequest, response: NodeResponse, exchange: ConsoleExchange): Promise<void> {
     const name = exchange.path.startsWith(API) ? exchange.path.slice(API.length) : "";
-    // SECURITY: the guard refused foreign origins; whoever names none is no page of ours.
+    // SECURITY: the guard has refused foreign origins; a request without an origin does not come from this page.
     if (request.headers.origin === undefined) throw new ConsoleRefusal(403, "bad_origin", "use the console's page");
     if (name === "sign-in") return signIn(request, response, exchange);
     const method = api.get(name);
@@ -105,7 +108,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   }
 
   async function signIn(request: NodeRequest, response: NodeResponse, { isTls }: ConsoleExchange): Promise<void> {
-    // SECURITY: no other page can set this header, so no other page signs a browser in as somebody else.
+    // SECURITY: no other page can set this header, so no other page can sign a browser in as another user.
     if (request.headers[KEY_HEADER] === undefined) throw new ConsoleRefusal(403, "no_header", "use the console's page");
     const body = await readJsonBody(request, limits);
     const code = textField(body, "code", MAX_NAME);
@@ -130,7 +133,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     const { status, code, message, reason } = problemOf(fault);
     if (reason !== "") kernel.refuse({ door: DOOR, reason });
     if (status === 500) log?.("error", "the console failed", { error: fault instanceof Error ? fault.message : "" });
-    // What is left of a body that was not read must not be taken for the next request.
+    // The unread rest of a body must not be parsed as the next request.
     if (request.httpVersionMajor === 1 && !request.complete) response.setHeader("connection", "close");
     sendJson(response, status, { error: { code, message } });
   }
@@ -150,7 +153,7 @@ function problemOf(fault: unknown): Problem {
     const { status, reason, message } = fault;
     return { status, code: reason, message, reason };
   }
-  // The kernel records what it refuses by itself.
+  // The kernel records its refusals itself.
   if (isKernelError(fault)) return { status: 409, code: fault.code, message: fault.message, reason: "" };
   return { status: 500, code: "INTERNAL", message: "something went wrong; see the kernel's log", reason: "" };
 }

@@ -1,11 +1,12 @@
 /**
  * Counts wrong codes.
  *
- * SECURITY: a code of 256 bits is not guessed, however often one tries; the limit keeps a flood of tries from costing
- * anything. A right code passes all the same, so that nobody on this machine can lock the others out.
+ * SECURITY: a code of 256 bits cannot be guessed, however many attempts are made; the limit keeps a flood of attempts
+ * from costing anything. A correct code is accepted regardless, so that no user of this machine can lock the others
+ * out.
  */
 export interface FailureLimit {
-  /** False if there were too many within a minute. */
+  /** Returns false if there were too many within a minute. */
   count(): boolean;
 }
 

@@ -3,13 +3,13 @@ import { cachedCanonicalJson } from "../cached-canonical-json.ts";
 import type { ConsoleLimits } from "./console-limits.ts";
 import { type TextPartView, type TextView, toTextPartView, toTextView } from "./text-view.ts";
 
-/** What a call would be run with, for a person to read. */
+/** The input that a call would run with, for a person to read. */
 export interface InputView {
-  /** Bytes of its canonical JSON. */
+  /** Size of its canonical JSON in bytes. */
   readonly bytes: number;
-  /** The members of an object; texts as they are, everything else as JSON. */
+  /** The members of an object: strings as they are, everything else as JSON. */
   readonly fields: readonly FieldView[];
-  /** Members that are not among the fields. */
+  /** Number of members that are not among the fields. */
   readonly moreFields: number;
 }
 
@@ -27,7 +27,7 @@ export function toInputView(input: JsonValue, limits: InputViewLimits): InputVie
   const texts = members.slice(0, limits.maxShownFields).map(([name, value]) => ({ name, ...textOf(value) }));
   let left = limits.maxShownCharacters;
   const fields = new Map<string, FieldView>();
-  // SECURITY: what is short is shown first, wherever it stands: no long member hides a command behind itself.
+  // SECURITY: short members are shown first, wherever they are, so that no long member hides a command.
   for (const { name, text, isText } of texts.toSorted((a, b) => a.text.length - b.text.length)) {
     const field = { name: toTextView(shortName(name)), isText, ...toTextPartView(text, 0, left) };
     left = Math.max(0, left - field.shown);
@@ -40,7 +40,7 @@ export function toInputView(input: JsonValue, limits: InputViewLimits): InputVie
   };
 }
 
-/** A part of the exact text: the canonical JSON that was hashed. */
+/** Returns a part of the exact text: the canonical JSON that was hashed. */
 export function toJsonView(input: JsonValue, offset: number, limits: InputViewLimits): TextPartView {
   return toTextPartView(cachedCanonicalJson(input), offset, limits.maxShownCharacters);
 }

@@ -16,20 +16,20 @@ import { toUnsafeWorkspaceViews } from "./unsafe-workspace-view.ts";
 export interface LiveStreamOptions {
   readonly kernel: ConsoleKernel;
   readonly limits: ConsoleLimits;
-  /** Told once, at the start. */
+  /** Sent once, at the start. */
   readonly greeting: object;
   readonly signal: AbortSignal;
   nowMs(): number;
 }
 
-/** One line of JSON. Resolves when the reader can take more. */
+/** Sends one line of JSON. Resolves when the client can take more. */
 type Send = (event: object) => Promise<void>;
 
 /**
- * What changes, as lines of JSON, until the signal aborts: the questions that are open, and calls as they end.
+ * Streams changes as lines of JSON until the signal aborts: the pending approvals, and calls as they end.
  *
- * INVARIANT: each source waits until its line was taken, so a reader who does not read holds two lines, not a queue.
- * What it missed of the ledger it reads later; of the questions it then gets the newest list.
+ * INVARIANT: each source waits until its line was consumed, so a client that does not read holds two lines, not a
+ * queue. It reads missed records from the ledger later, and gets the newest list of approvals.
  */
 export async function runLiveStream(response: NodeResponse, options: LiveStreamOptions): Promise<void> {
   const { limits, greeting, nowMs } = options;
@@ -39,7 +39,7 @@ export async function runLiveStream(response: NodeResponse, options: LiveStreamO
   const send: Send = (event) => sendLine(response, event, signal);
   response.setHeader("content-type", "application/x-ndjson");
   const beat = setInterval(() => {
-    // A reader who takes nothing is told nothing.
+    // Sends no heartbeat to a client that does not read.
     if (!isWaiting(response)) void send({ kind: "beat", nowMs: nowMs() });
   }, limits.heartbeatMs);
   try {

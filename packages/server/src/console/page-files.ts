@@ -21,7 +21,7 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
 /** Beside this file in the checkout, beside the bundle in the published package. */
 const DIRECTORY = fileURLToPath(new URL("./page/", import.meta.url));
 
-/** Reads all of them, once: what is served never depends on a path somebody asked for. */
+/** Reads all files once, so that no file access ever depends on a requested path. */
 export async function readPageFiles(): Promise<PageFiles> {
   const names = await readdir(DIRECTORY);
   const files = await Promise.all(names.map(async (name) => [name, await readPageFile(name)] as const));
@@ -35,7 +35,7 @@ async function readPageFile(name: string): Promise<PageFile | undefined> {
   return { bytes, contentType, etag: `"${createHash("sha256").update(bytes).digest("base64url")}"` };
 }
 
-/** Answers with a file, or that the browser has it already. */
+/** Sends a file, or the status that the browser has it already. */
 export function sendPageFile(request: NodeRequest, response: NodeResponse, file: PageFile): void {
   response.setHeader("etag", file.etag);
   response.setHeader("cache-control", "no-cache");

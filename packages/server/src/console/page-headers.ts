@@ -1,6 +1,6 @@
 import type { NodeResponse } from "../service/http-listener.ts";
 
-/** SECURITY: nothing runs, loads or sends but what came from here, and nobody puts the page into a frame. */
+/** SECURITY: the page runs, loads and connects only to its own origin, and cannot be framed. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -12,7 +12,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Headers of everything under /console. Data is stored nowhere unless it says otherwise. */
+/** Sets the headers of every response under /console. Disables caching unless a response overrides it. */
 export function setPageHeaders(response: NodeResponse): void {
   response.setHeader("content-security-policy", CONTENT_SECURITY_POLICY);
   response.setHeader("x-content-type-options", "nosniff");

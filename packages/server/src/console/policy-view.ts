@@ -2,7 +2,7 @@ import { toHex } from "@narthex/contracts";
 import type { PolicyFacts } from "@narthex/kernel";
 import { toTextView } from "./text-view.ts";
 
-/** The state of the policy, as the page shows it. */
+/** Converts the state of the policy for the page. */
 export function toPolicyView(facts: PolicyFacts) {
   return {
     hash: toHex(facts.policyHash),

@@ -5,7 +5,7 @@ import { ConsoleRefusal } from "./console-refusal.ts";
 
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-?8)?$/i;
 
-/** The one JSON object that a request carries. */
+/** Reads the one JSON object that a request carries. */
 export async function readJsonBody(
   request: NodeRequest,
   { maxBodyBytes, bodyIdleTimeoutMs }: { readonly maxBodyBytes: number; readonly bodyIdleTimeoutMs: number },
@@ -21,7 +21,7 @@ export async function readJsonBody(
   return parseObject(Buffer.concat(chunks));
 }
 
-/** A field that must be text, at most so many characters long. */
+/** Returns a field that must be a string of at most `maxCharacters` characters. */
 export function textField(body: JsonObject, name: string, maxCharacters: number): string {
   const value = body[name];
   if (typeof value === "string" && value.length <= maxCharacters) return value;

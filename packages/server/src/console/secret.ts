@@ -7,14 +7,15 @@ export function createSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** What is kept of a secret. It is random enough that a plain hash cannot be turned back. */
+/** Hashes a secret for storage. It is random enough that a plain hash cannot be reversed. */
 export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
 /**
- * The item that belongs to a secret.
- * SECURITY: hashes are compared, in constant time and against every item, so an answer's time says nothing about them.
+ * Finds the item that belongs to a secret.
+ * SECURITY: hashes are compared, in constant time and against every item, so the response time reveals nothing about
+ * them.
  */
 export function findBySecret<T extends { readonly hash: Buffer }>(items: Iterable<T>, secret: string): T | undefined {
   const hash = hashSecret(secret);

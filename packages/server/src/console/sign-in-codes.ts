@@ -1,9 +1,9 @@
 import { createSecret, findBySecret, hashSecret } from "./secret.ts";
 
-/** Codes that open the console once. */
+/** One-time codes that open the console. */
 export interface SignInCodes {
   create(): string;
-  /** Uses the code up; false if it is none, was used or is too old. */
+  /** Uses up the code; false if it is unknown, was used or has expired. */
   redeem(code: string): boolean;
 }
 

@@ -1,17 +1,17 @@
 import { timingSafeEqual } from "node:crypto";
 import { createSecret, findBySecret, hashSecret } from "./secret.ts";
 
-/** Who uses the console, each known by a cookie and a key. */
+/** The signed-in users of the console, each identified by a cookie and a key. */
 export interface SignIns {
   create(approver: string): { readonly cookie: string; readonly key: string };
   /**
-   * Who a request comes from; undefined unless both are right.
+   * Returns the user of a request; undefined unless both cookie and key are valid.
    *
-   * SECURITY: a browser sends a cookie to every port of a host, so another local server may come to know it. The key is
-   * kept by the page, which no other port can read, and sent in a header, which no other page can set.
+   * SECURITY: a browser sends a cookie to every port of a host, so another local server may learn it. The key is kept
+   * by the page, which no other port can read, and sent in a header, which no other page can set.
    */
   find(cookie: string, key: string): SignedIn | undefined;
-  /** Whether the cookie alone is one: good for a page that holds no data. */
+  /** Whether the cookie is valid; sufficient only for a page that holds no data. */
   hasCookie(cookie: string): boolean;
   end(signedIn: SignedIn): void;
 }
@@ -19,7 +19,7 @@ export interface SignIns {
 export interface SignedIn {
   readonly approver: string;
   readonly expiresAtMs: number;
-  /** Aborts when it ends. */
+  /** Aborts when the sign-in ends. */
   readonly ended: AbortSignal;
 }
 

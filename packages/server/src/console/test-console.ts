@@ -15,7 +15,7 @@ import { post } from "../service/test-door.ts";
 import { createTestKernel } from "../test-kernel.ts";
 import { type ConsoleOptions, createConsole } from "./console.ts";
 
-/** What the console asks of a kernel, answered by lists that a test fills. */
+/** The kernel methods that the console uses, backed by lists that a test fills. */
 export function createTestBackend() {
   const kernel = createTestKernel();
   const open: ListedApprovalRequest[] = [];
@@ -98,7 +98,7 @@ export function createTestBackend() {
     resolutions,
     refusals,
     unsafe,
-    /** Sources that somebody reads right now. */
+    /** Number of sources that are being read right now. */
     watchers: () => watchers,
     addQuestion(question: Partial<ListedApprovalRequest> = {}) {
       open.push({ ...QUESTION, approvalId: `apr_${open.length}`, ...question });
@@ -144,7 +144,7 @@ const QUESTION: ListedApprovalRequest = {
 
 type OpenOptions = Partial<Omit<ConsoleOptions, "kernel">> & { readonly door?: Partial<ServiceDoorOptions> };
 
-/** A console on a port of its own, and a clock that only moves when told. */
+/** Opens a console on its own port, with a clock that moves only when told. */
 export async function openTestConsole(t: TestContext, { door: doorOptions, ...options }: OpenOptions = {}) {
   const backend = createTestBackend();
   const clock = { nowMs: 1_000_000 };
@@ -187,7 +187,7 @@ export async function openTestConsole(t: TestContext, { door: doorOptions, ...op
   return { ...backend, page, door, clock, port, origin, ask, get, signIn };
 }
 
-/** The lines of a live stream, parsed, as they come. */
+/** Yields the parsed lines of a live stream as they arrive. */
 export async function* readEvents(body: AsyncIterable<unknown>): AsyncGenerator<Record<string, unknown>> {
   let rest = "";
   for await (const chunk of body) {

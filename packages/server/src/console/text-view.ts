@@ -1,19 +1,19 @@
 import { type MarkedText, markText } from "@narthex/contracts";
 
-/** A text for the page: as it is if it holds nothing to mark. */
+/** A text for the page: a plain string if it contains nothing to mark. */
 export type TextView = string | MarkedText;
 
 export interface TextPartView {
   readonly text: TextView;
-  /** Of the whole text, in characters. */
+  /** Length of the whole text, in characters. */
   readonly size: number;
   /** How many of them are shown. */
   readonly shown: number;
 }
 
 /**
- * SECURITY: every text that an agent, a tool or a rule chose goes through here on its way to the page, which shows marks
- * as marks and puts the rest into the page as text.
+ * SECURITY: every text that an agent, a tool or a rule chose goes through here on its way to the page, which displays
+ * marks as marks and inserts the rest as text.
  */
 export function toTextView(text: string): TextView {
   const parts = markText(text);
@@ -21,7 +21,7 @@ export function toTextView(text: string): TextView {
   return parts.length <= 1 && typeof only === "string" ? only : parts;
 }
 
-/** At most so much of a text, and how much there is. */
+/** Returns at most `maxCharacters` of a text, and its total size. */
 export function toTextPartView(text: string, offset: number, maxCharacters: number): TextPartView {
   const end = Math.min(text.length, offset + maxCharacters);
   const part = text.slice(offset, isInsidePair(text, end) ? end - 1 : end);

@@ -1,7 +1,7 @@
 import type { UnsafeWorkspace } from "@narthex/kernel";
 import { type TextView, toTextView } from "./text-view.ts";
 
-/** Workspaces in which no program runs, as the page shows them. */
+/** Converts the workspaces in which no program may run for the page. */
 export function toUnsafeWorkspaceViews(
   workspaces: readonly UnsafeWorkspace[],
 ): { readonly workspace: TextView; readonly problem: TextView }[] {

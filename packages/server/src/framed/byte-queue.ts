@@ -1,6 +1,6 @@
 /**
- * Bytes as they arrive, without copying: what lies in one chunk is handed out as a view of it, and only what
- * spans chunks is joined, once.
+ * Queues received bytes without copying: a range within one chunk is returned as a view of it, and only a range across
+ * chunks is joined, once.
  */
 export class ByteQueue {
   #chunks: Uint8Array[] = [];
@@ -18,7 +18,7 @@ export class ByteQueue {
     this.#length += chunk.length;
   }
 
-  /** The first `count` bytes, which stay. There must be that many. */
+  /** Returns the first `count` bytes without removing them. There must be that many. */
   peek(count: number): Uint8Array {
     const first = this.#chunks[0];
     if (first !== undefined && first.length - this.#offset >= count) {
@@ -37,7 +37,7 @@ export class ByteQueue {
     return joined;
   }
 
-  /** The first four bytes as a big-endian number. They stay. */
+  /** Returns the first four bytes as a big-endian number without removing them. */
   peekUint32(): number {
     const first = this.#chunks[0];
     const at = this.#offset;
@@ -45,14 +45,14 @@ export class ByteQueue {
     return readUint32(this.peek(4), 0);
   }
 
-  /** Removes and gives the first `count` bytes. There must be that many. */
+  /** Removes and returns the first `count` bytes. There must be that many. */
   take(count: number): Uint8Array {
     const bytes = this.peek(count);
     this.drop(count);
     return bytes;
   }
 
-  /** Moves as many bytes as fit to `target` from `position` on, and says how many. */
+  /** Moves as many bytes as fit to `target` from `position` on, and returns their number. */
   moveTo(target: Uint8Array, position: number): number {
     let moved = 0;
     for (;;) {
@@ -84,7 +84,7 @@ export class ByteQueue {
     }
   }
 
-  /** Lets go of the memory around a small rest, which would otherwise keep a whole chunk alive. */
+  /** Copies a small remainder, which would otherwise keep a whole chunk in memory. */
   compact(): void {
     const first = this.#chunks[0];
     if (first === undefined || this.#chunks.length > 1 || this.#offset === 0) return;

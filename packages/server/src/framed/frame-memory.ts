@@ -1,6 +1,8 @@
 import type { ByteBudget } from "../byte-budget.ts";
 
-/** What the frame being read holds of the two budgets: that of frames to be run, and that of strangers. */
+/**
+ * What the frame being read occupies of the two budgets: that of frames to be run, and that of unauthenticated clients.
+ */
 export class FrameMemory {
   readonly #budget: ByteBudget;
   readonly #strangers: ByteBudget;
@@ -13,7 +15,7 @@ export class FrameMemory {
     this.#strangers = strangers;
   }
 
-  /** Takes the whole frame; false if that has to wait, and then `taken` is called. */
+  /** Acquires the bytes of the whole frame; false if that has to wait, and then `onAcquired` is called. */
   charge(length: number, onAcquired: () => void): boolean {
     if (this.#charged > 0) return true;
     if (this.#budget.tryAcquire(length)) {
@@ -27,7 +29,7 @@ export class FrameMemory {
     return false;
   }
 
-  /** Counts what arrived of a stranger's frame; false if strangers hold too much already. */
+  /** Counts received bytes of an unauthenticated frame; false if such frames hold too much already. */
   chargeUnauthenticated(bytes: number): boolean {
     if (!this.#strangers.tryAcquire(bytes - this.#strangerBytes)) return false;
     this.#strangerBytes = bytes;
@@ -40,7 +42,7 @@ export class FrameMemory {
     this.#strangerBytes = 0;
   }
 
-  /** The frame's bytes now belong to its call, which gives them back. */
+  /** Passes the frame's bytes to its call, which releases them. */
   handOver(): number {
     const charged = this.#charged;
     this.#charged = 0;

@@ -1,9 +1,9 @@
-/** What a client sends before its first frame: `NTX1`. */
+/** Bytes that a client sends before its first frame: `NTX1`. */
 export const PREFACE: Uint8Array = new Uint8Array([0x4e, 0x54, 0x58, 0x31]);
 /** A frame starts with its length, big-endian. */
 export const FRAME_HEADER_BYTES = 4;
 
-/** Bodies, each behind its length, in one array. */
+/** Joins bodies, each after its length, in one array. */
 export function joinFrames(bodies: readonly Uint8Array[], totalBytes: number): Uint8Array {
   const joined = Buffer.allocUnsafe(totalBytes + bodies.length * FRAME_HEADER_BYTES);
   let at = 0;

@@ -14,11 +14,11 @@ import { FRAME_HEADER_BYTES, joinFrames, PREFACE } from "./frame.ts";
 
 export interface FramedClient {
   /**
-   * Sends one request and gives its one answer. Aborting the signal asks the kernel to cancel the call; the answer
-   * still comes, and says what became of it.
+   * Sends one request and resolves with its response. Aborting the signal asks the kernel to cancel the call; the
+   * response still arrives and reports the outcome.
    */
   call(request: ToolRequest, options?: { readonly signal?: AbortSignal }): Promise<ToolResponse>;
-  /** Hangs up; calls without an answer reject. */
+  /** Disconnects; calls without a response reject. */
   close(): Promise<void>;
 }
 
@@ -126,7 +126,7 @@ export async function connectFramed(path: string): Promise<FramedClient> {
   };
 }
 
-/** A kernel that is flooded with connections answers EAGAIN; then trying again helps. */
+/** A kernel that is flooded with connections fails with EAGAIN; then a retry helps. */
 async function openSocket(path: string): Promise<Socket> {
   for (let delayMs = 1; ; delayMs *= 2) {
     try {

@@ -15,18 +15,18 @@ export interface FramedConnectionOptions {
   readonly kernel: Kernel;
   readonly socket: Socket;
   readonly limits: FramedLimits;
-  /** Of all requests and answers in flight. */
+  /** Budget of all requests and responses in flight. */
   readonly budget: ByteBudget;
-  /** Of unfinished frames whose token is not known. */
+  /** Budget of unfinished frames without a known token. */
   readonly strangers: ByteBudget;
-  /** A request of a known session came over it. */
+  /** Called when a request with a valid session token has arrived. */
   onAuthenticated(connection: FramedConnection): void;
   onClosed(connection: FramedConnection): void;
 }
 
 type Step = "preface" | "header" | "body" | "fill" | "discard";
 
-/** Why nothing is read at the moment; several reasons may hold at once. */
+/** Reasons for not reading; several may apply at once. */
 const HOLD_BUDGET = 1;
 const HOLD_TOKEN = 2;
 const HOLD_CALLS = 4;
@@ -35,10 +35,10 @@ const HOLD_ENDING = 16;
 
 const DOOR = "framed";
 const MB = 1024 * 1024;
-/** How long a client may take to hang up after its last answer. */
+/** How long a client may take to disconnect after its last response. */
 const LINGER_MS = 2000;
 
-/** One client of the framed door: bytes in, calls, answers out in the order they are ready. */
+/** One client of the framed door: reads bytes, runs calls, and sends responses in the order in which they are ready. */
 export class FramedConnection {
   readonly #options: FramedConnectionOptions;
   readonly #socket: Socket;
@@ -49,16 +49,16 @@ export class FramedConnection {
   #step: Step = "preface";
   #holds = 0;
   #advancing = false;
-  /** Of the frame being read. */
+  /** Length of the frame being read. */
   #length = 0;
   #tokenLooked = false;
   #target: Uint8Array = new Uint8Array(0);
   #filled = 0;
-  /** Since when the preface or a frame is unfinished; 0 if none is. */
+  /** Time since which the preface or a frame is unfinished; 0 if none is. */
   #unfinishedSinceMs: number;
   #calls = 0;
   #known = false;
-  /** One frame that could not be read was answered; further ones are not. */
+  /** Whether an unreadable frame got its response; further ones get none. */
   #undecodable = false;
   #peerEnded = false;
   #endedAtMs = 0;
@@ -83,13 +83,13 @@ export class FramedConnection {
     this.#socket.on("close", () => this.#socketClosed());
   }
 
-  /** Reads nothing more, lets running calls finish and hangs up. */
+  /** Stops reading, lets running calls finish and disconnects. */
   end(): void {
     this.#hold(HOLD_ENDING);
     this.#endIfIdle();
   }
 
-  /** Cancels running calls; their answers are still sent. */
+  /** Cancels running calls; their responses are still sent. */
   cancel(): void {
     this.#cancelled.abort();
   }
@@ -98,7 +98,7 @@ export class FramedConnection {
     this.#socket.destroy();
   }
 
-  /** Hangs up on a client that takes too long. Called about once a second. */
+  /** Disconnects a client that takes too long. Called about once a second. */
   checkTimeouts(nowMs: number): void {
     const { limits } = this.#options;
     if (this.#endedAtMs > 0 && nowMs - this.#endedAtMs > LINGER_MS) return this.destroy();
@@ -107,7 +107,7 @@ export class FramedConnection {
       this.#refuse("reader_too_slow");
       return this.destroy();
     }
-    // The clock stands while it is the door that does not read.
+    // Time does not count while this side does not read.
     if (this.#unfinishedSinceMs === 0 || this.#holds !== 0) return;
     const unfinishedMs = nowMs - this.#unfinishedSinceMs;
     if (this.#step === "preface") {
@@ -198,15 +198,15 @@ export class FramedConnection {
       this.#lookAtToken();
       return true;
     }
-    // SECURITY: unfinished frames of strangers share one small pool; known sessions never need it, so that a flood
-    // of half frames cannot hold up a valid call.
+    // SECURITY: unfinished unauthenticated frames share one small pool, which known sessions never need, so that a
+    // flood of half frames cannot delay a valid call.
     if (!this.#memory.chargeUnauthenticated(here - UNCHECKED_BYTES)) {
       this.#fail("too_many_unfinished", "too many unfinished frames; start this one with its session_token");
     }
     return false;
   }
 
-  /** SECURITY: nobody makes the kernel hold a large frame without a valid token in front of it. */
+  /** SECURITY: only a valid token at the front of a large frame makes the kernel buffer it. */
   #lookAtToken(): void {
     this.#tokenLooked = true;
     const head = parseRequestHead(this.#queue.peek(Math.min(HEAD_BYTES, this.#queue.length)));
@@ -233,7 +233,7 @@ export class FramedConnection {
     );
   }
 
-  /** Takes this frame's bytes from the budget; false if that has to wait. */
+  /** Acquires this frame's bytes from the budget; false if that has to wait. */
   #charge(): boolean {
     const charged = this.#memory.charge(this.#length, () => {
       if (this.#queue.length < this.#length) this.#startFilling();
@@ -244,7 +244,7 @@ export class FramedConnection {
   }
 
   #startFilling(): void {
-    // Every byte is written before the frame is used.
+    // Safe without zeroing: every byte is written before the frame is used.
     this.#target = Buffer.allocUnsafeSlow(this.#length);
     this.#filled = 0;
     this.#step = "fill";
@@ -290,7 +290,7 @@ export class FramedConnection {
   #answer(response: ToolResponse, charged: number): void {
     this.#calls--;
     if (this.#closed) {
-      // Nobody is left to answer.
+      // No client is left to respond to.
     } else if (isUndecodable(response)) {
       response.requestId = "";
       if (!this.#undecodable) this.#writer.send(response);
@@ -307,7 +307,7 @@ export class FramedConnection {
     if ((this.#holds & HOLD_CALLS) !== 0) this.#release(HOLD_CALLS);
   }
 
-  /** One answer without an id, then the connection closes. */
+  /** Sends one response without an id, then closes the connection. */
   #fail(reason: string, message: string, field = "frame"): void {
     this.#refuse(reason);
     const rule = field === "frame" ? "malformed" : "format";
@@ -325,11 +325,14 @@ export class FramedConnection {
     if (!ending || this.#calls > 0 || this.#writer.pending || this.#endedAtMs > 0) return;
     this.#endedAtMs = Date.now();
     this.#socket.end();
-    // What still comes in is read and dropped, so that the client reaches its answer.
+    // Further input is read and discarded, so that the client gets to read its response.
     this.#socket.resume();
   }
 
-  /** SPEC: docs/formats/wire.md. A client that stops sending cancels what it waits for, and still gets its answers. */
+  /**
+   * SPEC: docs/formats/wire.md. A client that stops sending cancels its pending requests, and still gets their
+   * responses.
+   */
   #endedByPeer(): void {
     this.#cancelled.abort();
     this.#peerEnded = true;
@@ -372,7 +375,7 @@ export class FramedConnection {
   }
 }
 
-/** Whether an answer shows that the request carried a session's token. */
+/** Whether a response implies that the request carried a valid session token. */
 function hasSessionToken(response: ToolResponse): boolean {
   switch (response.result.case) {
     case "success":

@@ -8,7 +8,7 @@ import { DEFAULT_FRAMED_LIMITS, type FramedLimits, UNAUTHENTICATED_BYTES } from 
 
 export interface FramedDoorOptions {
   readonly kernel: Kernel;
-  /** Where to listen; its directory must have mode 0700. */
+  /** Socket path; its directory must have mode 0700. */
   readonly path: string;
   readonly limits?: Partial<FramedLimits>;
   /** The kernel's own by default. */
@@ -17,22 +17,22 @@ export interface FramedDoorOptions {
 
 export interface FramedDoor {
   readonly path: string;
-  /** How many clients are connected. */
+  /** Number of connected clients. */
   readonly connections: number;
-  /** Takes no new clients, lets running calls finish for `graceMs`, then cancels them and hangs up. */
+  /** Takes no new clients, lets running calls finish for `graceMs`, then cancels them and disconnects. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 const CHECK_INTERVAL_MS = 1000;
 
-/** The fast door: one unix socket, length-prefixed requests and answers. SPEC: docs/formats/wire.md. */
+/** Opens the framed door: one unix socket, length-prefixed requests and responses. SPEC: docs/formats/wire.md. */
 export async function openFramedDoor(options: FramedDoorOptions): Promise<FramedDoor> {
   const { kernel, path } = options;
   const limits: FramedLimits = { ...DEFAULT_FRAMED_LIMITS, ...options.limits };
   const budget = options.budget ?? getByteBudget(kernel);
   const strangersBudget = createByteBudget(UNAUTHENTICATED_BYTES);
   const connections = new Set<FramedConnection>();
-  /** Oldest first: those that have not shown a session's token yet. */
+  /** Connections that have not sent a valid session token yet, oldest first. */
   const strangers = new Set<FramedConnection>();
   let emptied: (() => void) | undefined;
 
@@ -43,7 +43,7 @@ export async function openFramedDoor(options: FramedDoorOptions): Promise<Framed
   checks.unref();
 
   function accept(socket: Socket): void {
-    // SECURITY: idle strangers cannot keep a session's client out; the oldest of them makes room.
+    // SECURITY: idle unauthenticated clients cannot keep a session's client out; the oldest of them is disconnected.
     if (connections.size >= limits.maxConnections) {
       const [oldest] = strangers;
       kernel.refuse({ door: "framed", reason: "too_many_connections" });

@@ -6,13 +6,13 @@ import { joinFrames } from "./frame.ts";
 export interface ResponseWriterOptions {
   readonly socket: Socket;
   readonly budget: ByteBudget;
-  /** The client reads more slowly than it is answered. */
+  /** The client reads more slowly than responses are produced. */
   onBlocked(): void;
-  /** Every answer so far was handed to the system. */
+  /** Every response so far was handed to the system. */
   onFlushed(): void;
 }
 
-/** Sends answers; those of one tick leave in one write. */
+/** Sends responses; those of one tick are sent in one write. */
 export class ResponseWriter {
   readonly #options: ResponseWriterOptions;
   #bodies: Uint8Array[] = [];
@@ -24,12 +24,12 @@ export class ResponseWriter {
     this.#options = options;
   }
 
-  /** Some answers have not been handed to the socket yet. */
+  /** Whether some responses have not been handed to the socket yet. */
   get pending(): boolean {
     return this.#bodies.length > 0;
   }
 
-  /** Since when the client took nothing of what waits for it; 0 if nothing waits. */
+  /** Time since which the client has read nothing of the pending data; 0 if nothing is pending. */
   get waitingSinceMs(): number {
     return this.#waitingSinceMs;
   }

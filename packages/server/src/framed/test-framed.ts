@@ -25,7 +25,7 @@ export async function openDoor(t: TestContext, options: Partial<FramedDoorOption
   return { kernel, path, door };
 }
 
-/** A client that sends what it is told to and collects answers. */
+/** Creates a client that sends given bytes and collects responses. */
 export function rawClient(t: TestContext, path: string) {
   const socket = connect(path);
   const answers: ToolResponse[] = [];
@@ -40,16 +40,16 @@ export function rawClient(t: TestContext, path: string) {
     }
   });
   t.after(() => socket.destroy());
-  // One that is reset is closed, too.
+  // A reset connection is closed, too.
   const closed = new Promise<void>((resolve) => socket.once("close", resolve));
   return { socket, answers, closed };
 }
 
-/** The clock of a door opened from now on; it stands until it is told to go on. */
+/** Replaces the clock of doors opened from now on; it stands still until it is stepped. */
 export function steppedClock(t: TestContext) {
   t.mock.timers.enable({ apis: ["setInterval", "Date"], now: Date.now() });
   return {
-    /** A second at a time, until what has to happen did. */
+    /** Steps a second at a time until the condition holds. */
     stepUntil(condition: () => boolean): Promise<void> {
       return until(() => {
         t.mock.timers.tick(1000);

@@ -2,13 +2,13 @@ import { type ElicitRequestFormParams, inputResponse } from "@modelcontextprotoc
 import { isJsonObject, type JsonValue, type Mark, markText } from "@narthex/contracts";
 import type { McpApprovalRequest } from "./mcp-caller.ts";
 
-/** How a client answered a form; only `once` and `deny` decide anything. */
+/** A client's response to a form; only `once` and `deny` decide anything. */
 export type FormDecision = "once" | "deny" | "decline" | "cancel" | "no_answer";
 
-/** A call that is longer is not shown in a client: nobody says yes to what was cut. */
+/** Longer calls are not shown in a client, because a call that was cut must not be approved. */
 const MAX_MESSAGE = 16 * 1024;
 
-/** A question as a form. Undefined if it would be too long to be shown whole. */
+/** Creates the form of an approval request. Undefined if it would be too long to be shown whole. */
 export function createApprovalForm(question: McpApprovalRequest): ElicitRequestFormParams | undefined {
   const message = renderMessage(question);
   if (message.length > MAX_MESSAGE) return undefined;
@@ -26,9 +26,9 @@ export function createApprovalForm(question: McpApprovalRequest): ElicitRequestF
 }
 
 /**
- * SECURITY: only a plain `true` that was sent off is a yes, and only a plain `false` that was sent off is a person's no. A
- * client declines and cancels by itself, also without showing the form to anyone: such an answer decides nothing, and the
- * question stays open at every other door.
+ * SECURITY: only a submitted plain `true` is an approval, and only a submitted plain `false` is a person's denial. A
+ * client declines and cancels by itself, also without showing the form to anyone: such a response decides nothing, and
+ * the approval request stays pending at every other door.
  */
 export function readFormDecision(result: unknown): FormDecision {
   const answer = inputResponse({ approval: result }, "approval");
@@ -42,9 +42,9 @@ export function readFormDecision(result: unknown): FormDecision {
 /**
  * The call comes first: clients show the first few lines and fold the rest.
  *
- * SECURITY: the agent chose the input. It is shown as JSON, whose texts have no lines of their own, with everything that
- * hides or looks like something else made visible; so no line of the form but the first and those below the last heading
- * can be the agent's. What the first line cuts stands whole below.
+ * SECURITY: the agent chose the input. It is shown as JSON, whose strings contain no raw line breaks, with every hidden
+ * or ambiguous character made visible; so no line of the form except the first and those below the last heading can
+ * come from the agent. Anything cut from the first line is shown whole below.
  */
 function renderMessage({ tool, workspace, effects, labels, messages, notes, input }: McpApprovalRequest): string {
   return [
@@ -62,10 +62,10 @@ function renderMessage({ tool, workspace, effects, labels, messages, notes, inpu
   ].join("\n");
 }
 
-/** What a call is about, in the order in which people ask for it. */
+/** Fields that say what a call is about, in the order in which people want to see them. */
 const SUBJECTS = ["command", "operation", "args", "source", "destination", "path", "url", "database", "sql"] as const;
 const MAX_SUBJECT = 240;
-/** Of a subject that is cut; an end may matter as much as the beginning. */
+/** Length of the end that is kept of a cut subject; it may matter as much as the beginning. */
 const SUBJECT_END = 80;
 
 function findSubject(input: JsonValue): string {
@@ -81,7 +81,10 @@ function cutMiddle(text: string): string {
   return `${begin} [${text.length - MAX_SUBJECT} characters more, see below] ${end}`;
 }
 
-/** Line ends and the like in texts, counted where there are many: they would move what stands before them out of view. */
+/**
+ * Counts line breaks and similar escapes in strings if there are many: they would push the text before them out of
+ * view.
+ */
 function countEscapes(json: string): string {
   return json.replaceAll(/(\\(?:[nrtbf]|u[0-9a-f]{4}))\1{2,}|\\./g, (run: string, one?: string) =>
     one === undefined ? run : `[${one}*${run.length / one.length}]`,

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 
-/** Shorter strings are left whole: names, hashes and states that a program reads. */
+/** Shorter strings are never cut: names, hashes and states that programs read. */
 const MIN_CUT_BYTES = 256;
 
 /**
- * The same structure in at most `maxBytes` of JSON: long texts are cut, each with its original size, and then long lists lose
- * their ends. An object's own boolean `cut` says so too. Undefined if that is not enough.
+ * Reduces a structure to at most `maxBytes` of JSON: cuts long strings, each with a note of its original size, and then
+ * the ends of long lists. Sets an object's own boolean `cut`. Undefined if that is not enough.
  */
 export function boundStructure(value: JsonObject, maxBytes: number): JsonObject | undefined {
   if (sizeOf(value) <= maxBytes) return value;
@@ -30,7 +30,7 @@ function sizeOf(value: JsonObject): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** The largest number in a range that holds, of a property that all smaller ones have too. */
+/** Returns the largest number in a range for which a monotonic predicate holds. */
 function largest(least: number, most: number, holds: (count: number) => boolean): number | undefined {
   if (!holds(least)) return undefined;
   let [low, high] = [least, most];
@@ -60,7 +60,7 @@ function shortenValue(value: JsonValue, bounds: Bounds): JsonValue {
   return typeof value === "object" && value !== null ? shorten(value, bounds) : value;
 }
 
-/** Cut on a character boundary, with the same last line as a view that was cut. */
+/** Cuts at a character boundary, and ends with the same line as a cut view. */
 function shortenText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;

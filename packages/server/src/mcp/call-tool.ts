@@ -16,14 +16,14 @@ import { startCall } from "./start-call.ts";
 import { notifyWaiting } from "./notify-waiting.ts";
 import { toInvalidCallResult } from "./invalid-call-result.ts";
 
-/** Who calls, and what their client can do. */
+/** The calling client and its abilities. */
 export interface McpClient {
   readonly era: "legacy" | "modern";
-  /** Shown in the ledger with an answer to a question. */
+  /** Recorded in the ledger with the client's decision on an approval. */
   readonly name: string;
-  /** It can show a form to whoever sits at it. */
+  /** Whether the client can show a form to its user. */
   readonly takesForms: boolean;
-  /** Going away says that the call is to end. */
+  /** Whether a disconnect means that the call should be cancelled. */
   readonly leavingCancels: boolean;
 }
 
@@ -34,11 +34,11 @@ export interface CalledTool {
   readonly context: ServerContext;
 }
 
-/** One tool call, to its result or to the question that somebody must answer first. */
+/** Runs one tool call, to its result or to the approval request that must be decided first. */
 export async function callTool(called: CalledTool, session: McpSession): Promise<CallToolResult | InputRequiredResult> {
   const digest = createLazyDigest(called);
   const asked = called.context.mcpReq.requestState<ApprovalRequestState>();
-  // SECURITY: what was shown is what the answer is for; the kernel holds it against the exact input once more.
+  // SECURITY: a decision is only valid for the call that was shown; the kernel checks it against the exact input again.
   if (asked !== undefined && asked.call !== digest()) {
     return errorResult("INVALID_REQUEST: this answer was given to another call");
   }
@@ -46,7 +46,7 @@ export async function callTool(called: CalledTool, session: McpSession): Promise
     const answer = readFormDecision(called.context.mcpReq.inputResponses?.["approval"]);
     await submitDecision(asked.approvalId, answer, called, session);
   }
-  // A call that was never answered is asked for again under its own id, so that it runs once.
+  // A call that never got a response is repeated under its own request id, so that it runs only once.
   const earlier = session.unansweredCalls.find(digest);
   const requestId = asked?.requestId ?? earlier ?? createRequestId();
   const running = startCall(requestId, called, session);
@@ -61,7 +61,7 @@ export async function callTool(called: CalledTool, session: McpSession): Promise
       session,
     );
     if (question !== undefined && called.client.era === "modern") {
-      // The kernel goes on waiting for any other answer; this client comes back with its own.
+      // The kernel keeps waiting for a decision from any other door; this client returns with its own.
       running.letGo();
       return await requestInput(question, { approvalId: question.approvalId, requestId, call: digest() }, session);
     }
@@ -72,9 +72,9 @@ export async function callTool(called: CalledTool, session: McpSession): Promise
   }
 }
 
-/** A call whose caller is asked nothing and hears nothing of it before its end. */
+/** A call whose caller gets no approval form and no progress before the result. */
 export interface FastPathToolCall extends Pick<CalledTool, "name" | "input">, Pick<McpClient, "leavingCancels"> {
-  /** Aborts when the caller has left. */
+  /** Aborts when the caller has disconnected. */
   readonly gone: AbortSignal;
 }
 
@@ -90,7 +90,7 @@ export function runFastPathCall(called: FastPathToolCall, session: McpSession): 
   const earlier = session.unansweredCalls.find(digest);
   const requestId = earlier ?? createRequestId();
   const cancel = (): void => session.caller.cancel(requestId);
-  // Before the call: the kernel is to hear of the cancel first, and then that nobody waits.
+  // Registered before the call, so that the kernel first gets the cancel and then notices that the caller is gone.
   if (leavingCancels) gone.addEventListener("abort", cancel, { once: true });
   const response = session.caller.call({ requestId, name, input }, { signal: gone });
   const result = finishCall({ name, input, requestId, earlier, digest }, response, session).catch((fault: unknown) =>
@@ -100,7 +100,7 @@ export function runFastPathCall(called: FastPathToolCall, session: McpSession): 
   return { result, cancel };
 }
 
-/** What a client is told of a call that threw. */
+/** Converts an error thrown by a call to a result for the client. */
 export function toErrorResult(fault: unknown, name: string, { log }: McpSession): CallToolResult {
   if (isKernelError(fault)) return errorResult(`${fault.code}: ${fault.message}`);
   log?.("error", "a call over MCP failed", { tool: name });
@@ -109,7 +109,7 @@ export function toErrorResult(fault: unknown, name: string, { log }: McpSession)
 
 interface RunningTool extends Pick<CalledTool, "name" | "input"> {
   readonly requestId: string;
-  /** The id of an equal call that got no answer. */
+  /** Request id of an equal call that got no response. */
   readonly earlier: string | undefined;
   readonly digest: () => string;
 }
@@ -137,13 +137,13 @@ async function finishCall(
 const EARLIER_CALL_NOTE =
   "This call was asked for before and got no answer then. It ran once, at that time, and this is what came of it.";
 
-/** Worth making only for a call that something is known of. */
+/** Computes the digest on first use: it is needed only if an earlier call is remembered. */
 function createLazyDigest({ name, input }: Pick<CalledTool, "name" | "input">): () => string {
   let digest: string | undefined;
   return () => (digest ??= toHex(blake3(utf8(JSON.stringify([name, input])))));
 }
 
-/** What only reads is asked for anew: an old answer would be taken for how things are. */
+/** A read-only call is repeated under a new id: a recorded response would be mistaken for the current state. */
 function mayHaveRun(fault: unknown, { name }: RunningTool, { tools }: McpSession): boolean {
   return isKernelError(fault) && fault.code === "KERNEL_UNREACHABLE" && !tools.isReadOnly(name);
 }
@@ -167,7 +167,7 @@ async function requestInput(
   return inputRequired({ inputRequests: { approval: inputRequired.elicit(form) }, requestState });
 }
 
-/** A call that is told to come back is known by what it asks for: MCP gives it no other name. */
+/** A call with a pending approval is identified by its content, because MCP gives a repeated call no other identity. */
 function rememberPendingApproval(
   digest: () => string,
   { result }: ToolResponse,

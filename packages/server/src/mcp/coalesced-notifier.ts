@@ -1,4 +1,4 @@
-/** Looks, and tells, once for any number of changes that come while it does. */
+/** Creates a function that runs `notify` once for any number of changes that arrive while it runs. */
 export function createCoalescedNotifier(notify: () => Promise<void>): () => void {
   let isLooking = false;
   let again = false;
@@ -7,7 +7,7 @@ export function createCoalescedNotifier(notify: () => Promise<void>): () => void
     isLooking = true;
     do {
       again = false;
-      // A list that cannot be had now is asked for when the next change is heard of.
+      // If the list is unavailable now, it is requested again after the next change.
       await notify().catch(() => undefined);
     } while (again);
     isLooking = false;

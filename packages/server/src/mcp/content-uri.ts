@@ -1,13 +1,13 @@
 import { fromHex, toHex } from "@narthex/contracts";
 
-/** A part of some content, as resources name it. */
+/** A part of some content, as named by a resource URI. */
 export interface ContentPart {
   readonly hash: Uint8Array;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** What one message carries of a resource, unless less is asked for. */
+/** Maximum size of a resource in one message, unless less is requested. */
 const PAGE_BYTES = 256 * 1024;
 const MAX_PAGE_BYTES = 1024 * 1024;
 
@@ -20,7 +20,7 @@ export function contentUri(hash: Uint8Array, offset = 0): string {
   return `narthex://content/${toHex(hash)}${offset === 0 ? "" : `?offset=${offset}`}`;
 }
 
-/** Undefined for what names no content of a kernel. */
+/** Returns undefined if the URI does not name content of a kernel. */
 export function parseContentUri(uri: string): ContentPart | undefined {
   const [, hex = "", query = ""] = FORM.exec(uri) ?? [];
   const hash = fromHex(hex);

@@ -4,12 +4,12 @@ import type { McpCaller } from "./mcp-caller.ts";
 type Decision = "allow" | "ask" | "deny" | "unknown";
 
 interface Sample {
-  /** As the description names it. */
+  /** Name of the sample in the description. */
   readonly label: string;
   readonly input: JsonObject;
 }
 
-/** Commands that policies usually list, by the name that a description gives them. */
+/** Commands that policies usually list, by their name in a description. */
 const COMMANDS: ReadonlyMap<string, string> = new Map([
   ["ls", "ls"],
   ["cat", "cat a"],
@@ -24,15 +24,15 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
   ["go test", "go test"],
   ["make test", "make test"],
 ]);
-/** Forms that hide from a policy which programs run, each with a command that it usually lists. */
+/** Shell forms that hide from a policy which programs run, each with a command that it usually lists. */
 const SHELL_FORMS: ReadonlyMap<string, string> = new Map([
   ["redirection", "ls > a"],
   ["substitution", "ls $(cat a)"],
   ["variables", "A=1 ls"],
 ]);
-/** The name of no program, so no rule lists it. */
+/** Not the name of any program, so no rule lists it. */
 const OTHER_COMMAND = "narthex-other-command";
-/** Calls by what a description names them. */
+/** Sample calls by their name in a description. */
 const GIT_SAMPLES: ReadonlyMap<string, JsonObject> = new Map([
   ["STATUS", { operation: "STATUS" }],
   ["DIFF", { operation: "DIFF" }],
@@ -46,7 +46,7 @@ const GIT_SAMPLES: ReadonlyMap<string, JsonObject> = new Map([
   ["PULL", { operation: "PULL" }],
   ["PUSH", { operation: "PUSH" }],
 ]);
-/** One call for each tool of which all calls are usually decided alike. */
+/** One sample call for each tool whose calls are usually all decided alike. */
 const PLAIN_SAMPLES: ReadonlyMap<string, Sample> = new Map([
   ["file_write", { label: "", input: { path: "narthex-sample", content: "" } }],
   ["file_edit", { label: "", input: { path: "narthex-sample", old_content: "a", new_content: "b" } }],
@@ -57,16 +57,17 @@ const PLAIN_SAMPLES: ReadonlyMap<string, Sample> = new Map([
 ]);
 
 /**
- * Which calls of a tool wait for a person, in one sentence for its description; empty if nothing can be said.
+ * Describes in one sentence which calls of a tool need an approval, for the tool's description; empty if nothing can be
+ * said.
  *
- * INVARIANT: the sentence is true of the policy in force, because the policy was asked: it names sample calls and what
- * was decided about exactly those. Nothing is run or recorded for it.
+ * INVARIANT: the sentence is true of the policy in force, because it is derived from the policy's decisions about
+ * exactly the sample calls that it names. Nothing is run or recorded for it.
  */
 export async function describeApprovalNeeds(tool: string, explain: McpCaller["explain"]): Promise<string> {
   const decide = async (input: JsonObject): Promise<Decision> => {
     try {
       const { answer, code } = await explain(tool, input);
-      // An input that the tool itself rejects says nothing about policy.
+      // An input that the tool itself rejects says nothing about the policy.
       return answer === "deny" && code.startsWith("INVALID") ? "unknown" : answer;
     } catch {
       return "unknown";

@@ -5,7 +5,7 @@ import type { CalledTool } from "./call-tool.ts";
 import type { McpSession } from "./mcp-session.ts";
 import type { StartedCall } from "./start-call.ts";
 
-/** A question that may be put to whoever sits at the client. */
+/** An approval request that may be shown to the user of the client. */
 export interface ElicitableApproval {
   readonly approvalId: string;
   readonly form: ElicitRequestFormParams;
@@ -13,18 +13,18 @@ export interface ElicitableApproval {
 
 export interface ApprovalLookup {
   readonly requestId: string;
-  /** The question that an equal call was told to come back for. */
+  /** Approval that an equal call was told to wait for. */
   readonly waitsFor: string | undefined;
-  /** One that was put to the client already. */
+  /** Approval that was already shown to the client. */
   readonly excludedApprovalId: string | undefined;
 }
 
 const FORM_TIMEOUT_MS = 600_000;
 
 /**
- * The question that a call raises, if it raises one before it is answered.
+ * Finds the approval request that a call causes, if it causes one before it ends.
  *
- * SECURITY: nobody is asked here unless the configuration allows it and the client can show a form. A question for the
+ * SECURITY: no user is asked here unless the configuration allows it and the client can show a form. A request for the
  * console, or one that could not be shown whole, is left to the other doors.
  */
 export async function findElicitableApproval(
@@ -48,7 +48,7 @@ export async function findElicitableApproval(
   }
 }
 
-/** In the previous revision the form goes out while the call waits; whoever answers first, here or elsewhere, counts. */
+/** In the previous revision the form is sent while the call waits; the first decision, here or elsewhere, counts. */
 export async function elicitApproval(
   { approvalId, form }: ElicitableApproval,
   { answered }: Pick<StartedCall, "answered">,
@@ -57,7 +57,7 @@ export async function elicitApproval(
 ): Promise<void> {
   try {
     const { mcpReq } = called.context;
-    // It goes where the call's own answer goes: of other streams the client may have none.
+    // Sent on the stream of the call's own response, because the client may have no other stream.
     const options = { relatedRequestId: mcpReq.id, signal: answered, timeout: FORM_TIMEOUT_MS };
     const result = await mcpReq.elicitInput(form, options);
     await submitDecision(approvalId, readFormDecision(result), called, session);
@@ -74,7 +74,7 @@ export async function submitDecision(
 ): Promise<void> {
   if (elicitation !== true) return;
   if (answer !== "once" && answer !== "deny") {
-    // It decides nothing, so the call goes on whether it can be recorded or not.
+    // The decline decides nothing, so the call continues even if it cannot be recorded.
     await caller.approvals.decline({ approvalId, client: client.name, action: answer }).catch((fault: unknown) => {
       log?.("warn", "a client's decline could not be recorded", { approval: approvalId, error: describe(fault) });
     });
@@ -83,7 +83,7 @@ export async function submitDecision(
   try {
     await caller.approvals.decide({ approvalId, answer, approver: `client ${client.name}` });
   } catch (fault) {
-    // It was answered elsewhere, or ended: the call itself says how.
+    // The approval was resolved elsewhere, or has ended: the call itself reports the outcome.
     if (!isKernelError(fault)) throw fault;
   }
 }

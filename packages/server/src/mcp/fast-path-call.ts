@@ -1,20 +1,20 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 
-/** A tool call in a message that holds nothing besides. */
+/** A tool call in a message that contains nothing else. */
 export interface FastPathCall {
   readonly id: string | number;
   readonly name: string;
   readonly input: JsonObject;
-  /** What the message says of its sender and of itself, as JSON; empty where it says nothing. */
+  /** The message's metadata about its client and itself, as JSON; empty if none exists. */
   readonly meta: string;
 }
 
 const PARAMETERS: ReadonlySet<string> = new Set(["name", "arguments", "_meta"]);
 const MESSAGE_KEYS = 4;
-/** What each call says for itself. */
+/** Metadata that differs from call to call. */
 const OWN_META = ["progressToken", "traceparent"] as const;
 
-/** Undefined for any other message, and for a call that has more to it. */
+/** Returns undefined for any other message, and for a call with further parameters. */
 export function parseFastPathCall(message: JsonValue): FastPathCall | undefined {
   if (!isJsonObject(message) || message["method"] !== "tools/call" || message["jsonrpc"] !== "2.0") return undefined;
   const { id, params } = message;

@@ -1,14 +1,14 @@
 import type { NodeRequest } from "../service/http-listener.ts";
 import type { FastPathCall } from "./fast-path-call.ts";
 
-/** A plain call whose headers say the same as its body, as the current revision has it. */
+/** A plain call whose headers match its body, as the current revision requires. */
 export interface FastPathExchange {
   readonly call: FastPathCall;
-  /** What it has in common with others of its client. */
+  /** Key of everything that it shares with other calls of its client. */
   readonly kind: string;
 }
 
-/** Undefined where the SDK must look at the headers first. */
+/** Returns undefined if the SDK must check the headers first. */
 export function toFastPathExchange(
   { headers }: NodeRequest,
   call: FastPathCall | undefined,

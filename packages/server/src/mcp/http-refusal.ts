@@ -1,9 +1,9 @@
-/** A request that reaches no MCP server: answered by its status and a JSON-RPC error. */
+/** A request that does not reach an MCP server: rejected with an HTTP status and a JSON-RPC error. */
 export class HttpRefusal extends Error {
   readonly status: number;
-  /** As the ledger counts it; empty if there is nothing to count. */
+  /** Reason that the ledger counts; empty if there is nothing to count. */
   readonly reason: string;
-  /** Of JSON-RPC. */
+  /** JSON-RPC error code. */
   readonly code: number;
   readonly bytes: Uint8Array | undefined;
 

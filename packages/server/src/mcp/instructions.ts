@@ -1,14 +1,14 @@
-/** What a server says of itself to a model when it connects. */
+/** Facts for the description of the server that a model gets when it connects. */
 export interface InstructionFacts {
-  /** Of the tools that are listed to the client. */
+  /** Names of the tools that are listed to the client. */
   readonly tools: readonly string[];
-  /** How long a call waits for a person; undefined if it is not known here. */
+  /** How long a call waits for an approval; undefined if it is not known here. */
   readonly approvalWaitMs?: number | undefined;
 }
 
 const MS_PER_SECOND = 1000;
 
-/** What the tools are used for, in the order in which they are told. */
+/** What the tools are used for, in the order of the text. */
 const USES: readonly (readonly [use: string, tools: readonly string[]])[] = [
   ["files", ["file_read", "file_list", "file_search", "file_write", "file_edit", "file_move", "file_delete"]],
   ["commands", ["shell_exec", "shell_spawn"]],
@@ -17,7 +17,7 @@ const USES: readonly (readonly [use: string, tools: readonly string[]])[] = [
 ];
 
 /**
- * One paragraph for a model: what the server is for, which calls wait and for how long, how to read on.
+ * Writes one paragraph for a model: what the server is for, which calls wait and for how long, how to read more.
  *
  * INVARIANT: it names no tool that is not listed, and no number that is not configured.
  */

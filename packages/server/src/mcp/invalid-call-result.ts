@@ -5,12 +5,12 @@ import { nearestName, quoteText } from "@narthex/kernel";
 import { errorResult } from "./mcp-result.ts";
 import type { ToolList } from "./tool-list.ts";
 
-/** A model reads all of it with every later turn. */
+/** Limited, because a model reads all of it again with every later turn. */
 const MAX_PROBLEMS = 20;
 
 /**
- * What a model is told of a call that no tool could take: every problem once, and what would be right. Undefined for any
- * other error. SPEC: docs/guides/agents.md, wrong arguments.
+ * Converts the error of an invalid call to a result for the model: every problem once, and the expected input.
+ * Undefined for any other error. SPEC: docs/guides/agents.md, wrong arguments.
  */
 export async function toInvalidCallResult(
   { errorCode, message, violations }: ToolError,

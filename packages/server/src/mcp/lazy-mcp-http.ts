@@ -1,7 +1,10 @@
 import type { McpHttp } from "./mcp-door.ts";
 import type { McpHttpOptions } from "./mcp-http.ts";
 
-/** MCP for every session of a kernel. Most kernels are never asked by it: what it is made of is loaded when one is. */
+/**
+ * Serves MCP for every session of a kernel. Most kernels never get an MCP request, so the implementation is loaded with
+ * the first one.
+ */
 export function createLazyMcpHttp(options: McpHttpOptions): McpHttp {
   let opening: Promise<McpHttp> | undefined;
   let isStopping = false;

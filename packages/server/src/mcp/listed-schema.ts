@@ -13,13 +13,13 @@ const UNLISTED: ReadonlySet<string> = new Set([
   "not",
   "propertyNames",
 ]);
-/** Larger bounds of numbers are limits of the format, not facts about the tool. */
+/** Larger numeric bounds are limits of the format, not facts about the tool. */
 const MAX_LISTED_BOUND = 1_000_000_000;
 
 /**
- * The input schema of a built-in tool as a model needs it. Every listing is sent with every turn of a conversation, so it
- * leaves out constraints that do not help to write a call. The kernel checks the whole schema, and answers a call that
- * breaks it with the problems and the expected shape.
+ * Reduces the input schema of a built-in tool to what a model needs. Every listing is sent with every turn of a
+ * conversation, so it omits constraints that do not help to write a call. The kernel checks the whole schema, and its
+ * error for an invalid call lists the problems and the expected shape.
  */
 export function listedSchema(schema: JsonObject): JsonObject {
   const kept = Object.entries(schema).filter(([keyword, value]) => isListed(keyword, value));

@@ -13,19 +13,19 @@ import { toToolInfo } from "../service/tool-info.ts";
 
 /** How an MCP server reaches its session's kernel: in this process or over sockets. */
 export interface McpCaller {
-  /** The tools that the session could be allowed to call. */
+  /** Lists the tools that the session's lease could allow. */
   listTools(): Promise<readonly ToolInfo[]>;
   call(call: McpCall, options: McpCallOptions): Promise<ToolResponse>;
-  /** Ends a running call, whatever it does: its programs are killed. */
+  /** Cancels a running call in any state: its programs are killed. */
   cancel(requestId: string): void;
-  /** Content that the session may name, from `offset` on and at most `limit` bytes of it. */
+  /** Reads content that the session may name, from `offset` on and at most `limit` bytes of it. */
   readContent(hash: Uint8Array, offset: number, limit: number): Promise<ContentReading>;
-  /** What would be said of a call if it came now. */
+  /** Returns the decision that the policy would make about a call now. */
   explain(name: string, input: JsonObject): Promise<CallExplanation>;
   readonly approvals: McpApprovals;
-  /** A message that could not be read, with a reason from a closed set. */
+  /** Records an unreadable message, with a reason from a fixed set. */
   refuse(reason: string, bytes: Uint8Array): void;
-  /** What whoever calls must hear with the next answer, once. */
+  /** Returns a notice that the caller must get with the next response, once. */
   takeNotice?(): string | undefined;
 }
 
@@ -36,38 +36,40 @@ export interface McpCall {
 }
 
 export interface McpCallOptions {
-  /** Aborts when nobody waits for the answer any more: a call that may have effects goes on. */
+  /** Aborts when no caller waits for the response any more: a call that may have effects continues. */
   readonly signal?: AbortSignal;
   readonly onChunk?: (chunk: Uint8Array) => Promise<void>;
-  /** The caller's span, as W3C Trace Context writes it. */
+  /** The caller's span, in W3C Trace Context format. */
   readonly traceParent?: string;
 }
 
-/** The session's own questions, and answers to them by whoever sits at the client. */
+/** The session's own approval requests, and decisions about them by the user of the client. */
 export interface McpApprovals {
-  /** The open question that fits, once there is one; undefined if the signal aborts first. */
+  /**
+   * Resolves with the pending approval request that matches, once there is one; undefined if the signal aborts first.
+   */
   find(
     matches: (question: McpApprovalRequest) => boolean,
     signal: AbortSignal,
   ): Promise<McpApprovalRequest | undefined>;
-  /** The same, to tell the caller of it: not to ask it, which the configuration must allow. */
+  /** Finds one to notify the caller about it; not to elicit a decision, which the configuration must allow. */
   findForNotice(
     matches: (question: McpApprovalRequest) => boolean,
     signal: AbortSignal,
   ): Promise<McpApprovalRequest | undefined>;
-  /** Throws APPROVAL_NOT_FOUND if it was answered elsewhere, APPROVAL_UNAVAILABLE if it is for the console. */
+  /** Throws APPROVAL_NOT_FOUND if it was resolved elsewhere, APPROVAL_UNAVAILABLE if it is for the console. */
   decide(answer: McpApprovalDecision): Promise<void>;
-  /** Records that the client answered by itself; the question stays open. Throws as `answer` does. */
+  /** Records that the client declined by itself; the approval request stays pending. Throws as `decide` does. */
   decline(decline: Omit<ApprovalDecline, "door">): Promise<void>;
 }
 
-/** What somebody at the client is shown of a question. */
+/** The part of an approval request that the user of a client sees. */
 export interface McpApprovalRequest
   extends Pick<
     ApprovalRequest,
     "approvalId" | "requestId" | "tool" | "input" | "messages" | "notes" | "labels" | "workspace"
   > {
-  /** Only `human` may be answered here. */
+  /** Only `human` may be decided here. */
   readonly kind: string;
   readonly effects: readonly string[];
 }
@@ -75,11 +77,11 @@ export interface McpApprovalRequest
 export interface McpApprovalDecision {
   readonly approvalId: string;
   readonly answer: "once" | "deny";
-  /** Shown in the ledger. */
+  /** Recorded in the ledger. */
   readonly approver: string;
 }
 
-/** As the ledger names this door, for calls and for answers to questions. */
+/** Name of this door in the ledger, for calls and for decisions on approvals. */
 export const MCP_DOOR = "mcp";
 
 type CallerKernel = Pick<
@@ -95,13 +97,16 @@ type CallerKernel = Pick<
   | "refuse"
 >;
 
-/** The session of a kernel in this process that a token proves. Throws SESSION_* if none is open. */
+/**
+ * Creates a caller for the session that a token authenticates, with the kernel in this process. Throws SESSION_* if no
+ * such session is open.
+ */
 export async function createKernelCaller(kernel: CallerKernel, token: string): Promise<McpCaller> {
   const { session } = await kernel.authenticate(token);
   return createSessionCaller(kernel, { sessionId: session.id, token });
 }
 
-/** The same for a session that is known: what it is not open for is answered call by call. */
+/** Creates a caller for a known session: if the session is not open, each call fails on its own. */
 export function createSessionCaller(
   kernel: CallerKernel,
   { sessionId, token }: { readonly sessionId: string; readonly token: string },
@@ -161,7 +166,7 @@ const POOL_BYTES = 4096;
 let pool = new Uint8Array(0);
 let drawn = 0;
 
-/** One draw of the system's random bytes serves many ids; every byte is handed out once. */
+/** One read of the system's random bytes serves many ids; every byte is used only once. */
 function drawRandom(length: number): Uint8Array {
   if (drawn + length > pool.length) {
     pool = crypto.getRandomValues(new Uint8Array(POOL_BYTES));

@@ -6,7 +6,7 @@ import { createMcpServer, type McpExchange } from "./mcp-server.ts";
 import type { McpSession } from "./mcp-session.ts";
 import { createRecentEvents } from "./recent-events.ts";
 
-/** A request of the previous revision, from a session that proved itself. */
+/** A request of the previous revision, from an authenticated session. */
 export interface ConnectionRequest {
   readonly request: Request;
   readonly sessionId: string;
@@ -14,18 +14,18 @@ export interface ConnectionRequest {
   readonly authInfo: AuthInfo;
   /** Undefined for a GET and a DELETE. */
   readonly message: JsonObject | undefined;
-  /** Aborts when all of the answer was sent, or nobody reads on. */
+  /** Aborts when the whole response was sent, or the client has stopped reading. */
   readonly finished: AbortSignal;
 }
 
-/** In the previous revision a client opens a connection, names it in every request, and ends it. */
+/** The connections of the previous revision, which a client opens, names in every request, and ends. */
 export interface McpConnections {
   serve(request: ConnectionRequest): Promise<Response>;
-  /** Closes those that nobody used for a while, and those whose session has ended. */
+  /** Closes connections that were unused for a while, and those whose session has ended. */
   sweep(isOpen: (token: string) => Promise<boolean>): Promise<void>;
-  /** To the clients of these sessions. */
+  /** Notifies the clients of these sessions. */
   notifyToolsChanged(sessionIds: ReadonlySet<string>): Promise<void>;
-  /** Ends the streams that only wait for something to happen. */
+  /** Ends the streams that only wait for events. */
   endIdleStreams(): void;
   close(): Promise<void>;
 }
@@ -41,14 +41,14 @@ interface Connection {
 }
 
 const ID_HEADER = "mcp-session-id";
-/** After so long a client whose stream broke asks for what it missed. */
+/** How long a client waits after a broken stream before it requests the missed messages. */
 const RETRY_MS = 1000;
 
 export function createMcpConnections(
   limits: McpHttpLimits,
   exchange: Omit<McpExchange, "era" | "leavingCancels">,
 ): McpConnections {
-  /** The one used longest ago first. */
+  /** Least recently used first. */
   const connections = new Map<string, Connection>();
 
   async function open({ session, sessionId, authInfo }: ConnectionRequest): Promise<Connection> {
@@ -78,7 +78,7 @@ export function createMcpConnections(
     return connection;
   }
 
-  /** SECURITY: a connection serves the session that opened it; to any other it does not exist. */
+  /** SECURITY: a connection serves only the session that opened it; for any other session it does not exist. */
   function find({ request, sessionId }: ConnectionRequest): Connection {
     const id = request.headers.get(ID_HEADER);
     if (id === null) throw new HttpRefusal(400, "", "open a connection with `initialize` first, and name it");
@@ -141,7 +141,7 @@ export function createMcpConnections(
     },
     async notifyToolsChanged(sessionIds) {
       const told = [...connections.values()].filter(({ sessionId }) => sessionIds.has(sessionId));
-      // A client without a stream for it has nothing to hear by.
+      // A client without an open stream cannot be notified.
       await Promise.all(told.map(({ server }) => server.sendToolListChanged().catch(() => undefined)));
     },
     endIdleStreams() {

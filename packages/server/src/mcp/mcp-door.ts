@@ -2,15 +2,15 @@ import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
 import type { McpHttpLimits } from "./mcp-http-limits.ts";
 import type { McpToolSet } from "./offered-tools.ts";
 
-/** What whoever serves MCP may choose. */
+/** Options of every MCP server. */
 export interface McpServingOptions {
-  /** Of the kernel; shown to clients. */
+  /** Version of the kernel; shown to clients. */
   readonly version: string;
-  /** For models, instead of the instructions that follow from the tools. */
+  /** Text for models, in place of the instructions that are derived from the tools. */
   readonly instructions?: string;
-  /** How long a call waits for a person, for the instructions. */
+  /** How long a call waits for an approval, for the instructions. */
   readonly approvalWaitMs?: number;
-  /** Whether clients that can are asked for approvals. SECURITY: off unless the configuration says otherwise. */
+  /** Whether clients that can show forms are asked for approvals. SECURITY: off unless the configuration enables it. */
   readonly elicitation?: boolean;
   /** Which tools are listed; `coding` by default. */
   readonly toolSet?: McpToolSet;
@@ -20,10 +20,10 @@ export interface McpHttpServingOptions extends McpServingOptions {
   readonly limits?: Partial<McpHttpLimits>;
 }
 
-/** MCP by Streamable HTTP, in the current and the previous revision, for whoever holds a session's token. */
+/** MCP by Streamable HTTP, in the current and the previous revision, for clients that hold a session's token. */
 export interface McpHttp {
   serve(request: NodeRequest, response: NodeResponse, signal: AbortSignal): void;
-  /** Ends streams that only wait; running calls go on. */
+  /** Ends streams that only wait; running calls continue. */
   stop(): void;
   close(): Promise<void>;
 }

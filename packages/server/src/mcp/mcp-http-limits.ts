@@ -1,17 +1,17 @@
 export interface McpHttpLimits {
-  /** Of one message. */
+  /** Maximum size of one message. */
   readonly maxBodyBytes: number;
-  /** How long a request that has begun may send nothing. */
+  /** How long a started request may send nothing. */
   readonly bodyIdleTimeoutMs: number;
-  /** Connections of the previous revision that are open at once; the one unused for longest goes first. */
+  /** Maximum number of open connections of the previous revision; the least recently used is closed first. */
   readonly maxConnections: number;
-  /** Requests of one connection that run at once. */
+  /** Maximum number of running requests per connection. */
   readonly maxRequestsPerConnection: number;
-  /** A connection that nothing was sent on for so long is closed. */
+  /** A connection without requests for this long is closed. */
   readonly idleTimeoutMs: number;
-  /** How often it is looked whether connections are still good for something. */
+  /** Interval at which unused connections are closed. */
   readonly sweepMs: number;
-  /** Sessions of the kernel of which something is remembered. */
+  /** Maximum number of the kernel's sessions whose state is kept. */
   readonly maxSessions: number;
 }
 

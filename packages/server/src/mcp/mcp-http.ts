@@ -21,7 +21,7 @@ import { sendJson, sendWebResponse, toWebRequest } from "./web-exchange.ts";
 
 export interface McpHttpOptions extends McpHttpServingOptions {
   readonly kernel: Kernel;
-  /** Of bytes in flight; the kernel's own by default. */
+  /** Budget of bytes in flight; the kernel's own by default. */
   readonly budget?: ByteBudget;
   readonly log?: Logger;
 }
@@ -33,15 +33,18 @@ export interface McpSourceOptions extends Omit<McpHttpOptions, "kernel"> {
 
 interface Exchange {
   readonly session: McpSession;
-  /** Of a tool call, exactly as it was sent. */
+  /** Arguments of a tool call, exactly as sent. */
   readonly input: JsonObject;
-  /** It asks what the server is. */
+  /** Whether it is a discovery request. */
   readonly isDiscovery: boolean;
-  /** The SDK's checks let a call through, and its client is asked nothing. */
+  /**
+   * Whether the response may become a template: the SDK's checks accepted the call, and its client gets no approval
+   * forms.
+   */
   mayTeach: boolean;
 }
 
-/** For every session of a kernel. */
+/** Serves MCP for every session of a kernel. */
 export function createMcpHttp({ kernel, budget = getByteBudget(kernel), ...options }: McpHttpOptions): McpHttp {
   return serveSource({ ...options, budget, source: createKernelSource(kernel) });
 }
@@ -49,7 +52,7 @@ export function createMcpHttp({ kernel, budget = getByteBudget(kernel), ...optio
 export function serveSource(options: McpSourceOptions): McpHttp {
   const { source, budget, log } = options;
   const limits: McpHttpLimits = { ...DEFAULT_MCP_HTTP_LIMITS, ...options.limits };
-  /** What the SDK carries along with a request says whose it is. */
+  /** The exchange of a request, by the authentication info that the SDK passes along. */
   const exchanges = new WeakMap<AuthInfo, Exchange>();
   const argumentsOf = ({ http }: ServerContext): JsonObject | undefined =>
     http?.authInfo === undefined ? undefined : exchanges.get(http.authInfo)?.input;
@@ -60,7 +63,7 @@ export function serveSource(options: McpSourceOptions): McpHttp {
     async ({ authInfo }) => {
       const exchange = authInfo === undefined ? undefined : exchanges.get(authInfo);
       if (exchange === undefined) throw new KernelError("INTERNAL", "an MCP request without its session");
-      // Here a client cancels by hanging up.
+      // In the current revision a client cancels by disconnecting.
       const onCall = (_: ServerContext, { takesForms }: McpClient): void => {
         exchange.mayTeach = exchange.session.elicitation !== true || !takesForms;
       };
@@ -76,7 +79,7 @@ export function serveSource(options: McpSourceOptions): McpHttp {
     const looked = sessions.list().map(async ([id, { tools }]) => ((await tools.hasChanged()) ? [id] : []));
     const ids = new Set((await Promise.all(looked)).flat());
     await connections.notifyToolsChanged(ids);
-    // Whoever listens hears that something changed, not what: the next listing says that.
+    // Subscribers learn that something changed, but not what: the next listing contains that.
     if (ids.size > 0) modern.notify.toolsChanged();
   });
   void source.watchTools(changed, stopping.signal).catch(() => undefined);
@@ -92,7 +95,7 @@ export function serveSource(options: McpSourceOptions): McpHttp {
     answer(request, signal, take)
       .catch((fault: unknown) => refusal(request, fault))
       .then((answered) => {
-        // What is left of a body that was not read must not be taken for the next request.
+        // The unread rest of a body must not be parsed as the next request.
         if (request.httpVersionMajor === 1 && !request.complete) response.setHeader("connection", "close");
         return typeof answered === "string" ? sendJson(answered, response) : sendWebResponse(answered, response);
       })
@@ -149,7 +152,7 @@ export function serveSource(options: McpSourceOptions): McpHttp {
   };
 }
 
-/** The same answer. What is around its result is kept for calls of its kind. */
+/** Returns the response unchanged, and keeps everything around its result as a template for calls of its kind. */
 async function learnTemplate(
   answered: Response,
   { kind }: FastPathExchange,

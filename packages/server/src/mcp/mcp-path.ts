@@ -1,7 +1,7 @@
 export const MCP_PATH = "/mcp";
 const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE"]);
 
-/** Whether a request is for MCP. */
+/** Whether a path belongs to MCP. */
 export function isMcpPath(path: string): boolean {
   return path === MCP_PATH;
 }

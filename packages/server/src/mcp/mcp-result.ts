@@ -5,19 +5,19 @@ import { boundStructure } from "./bounded-structure.ts";
 import { type ContentReader, mediaBlocks } from "./media-block.ts";
 
 export interface McpResultOptions {
-  /** The tool's listing promised structure. */
+  /** Whether the tool's listing promised structured content. */
   readonly isStructured: boolean;
-  /** Whether a structure is what the listing promised. */
+  /** Whether a structure matches the promised schema. */
   fits(structure: JsonObject): boolean;
   /** Remembers a result as a resource. */
   note(success: ToolSuccess): Resource;
-  /** Of a denial: what would have been allowed, one line each. */
+  /** For a denial: what would have been allowed, one line each. */
   readonly allowed: readonly string[];
-  /** Reads the bytes of a picture that is too large to come with its answer. */
+  /** Reads the bytes of a picture that is too large for its response. */
   readonly readContent: ContentReader;
 }
 
-/** An answer as MCP gives it to a model: the view, or what went wrong and what to do next. */
+/** Converts a response to an MCP result for a model: the view, or the error and what to do next. */
 export async function toMcpResult(response: ToolResponse, options: McpResultOptions): Promise<CallToolResult> {
   const { result } = response;
   if (result.case === "success") return await successResult(result.value, options);
@@ -35,12 +35,12 @@ async function successResult(success: ToolSuccess, options: McpResultOptions): P
   const link: ContentBlock = { type: "resource_link", ...resource };
   if (!isStructured) {
     const media = await mediaBlocks(success, resource.uri, readContent);
-    // The view of JSON is plain text, and names the content to read on in. Other content is a resource as it is.
+    // The view of JSON is plain text, and names the content to read more of. Other content is linked as a resource.
     return { content: [view, ...media, ...(success.cut && !isJson(success) ? [link] : [])] };
   }
   const structuredContent = await toStructuredContent(success, fits, readContent);
   if (structuredContent !== undefined) return { content: success.cut ? [view, link] : [view], structuredContent };
-  // The protocol forbids a result without the structure that was promised.
+  // The protocol forbids a result without the promised structure.
   const text = `The call succeeded. Its result is too large to be given whole; read it with result_read, or page by page as the resource ${resource.uri}.`;
   return { content: [view, { type: "text", text }, link], isError: true };
 }
@@ -60,7 +60,7 @@ async function toStructuredContent(
   return bounded !== undefined && fits(bounded) ? bounded : undefined;
 }
 
-/** Larger results are not read back to be cut. */
+/** Larger results are not fetched in order to be cut. */
 const MAX_STRUCTURE_BYTES = 4_194_304n;
 
 function isJson({ resultType }: ToolSuccess): boolean {

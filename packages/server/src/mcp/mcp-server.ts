@@ -9,17 +9,17 @@ import { readResource } from "./read-resource.ts";
 
 export interface McpExchange {
   readonly era: McpRequestContext["era"];
-  /** Going away says that the call is to end. */
+  /** Whether a disconnect means that the call should be cancelled. */
   readonly leavingCancels: boolean;
-  /** The arguments of a tool call exactly as they were sent; undefined if it was cancelled before it began. */
+  /** Returns the arguments of a tool call exactly as sent; undefined if it was cancelled before it began. */
   argumentsOf(context: ServerContext): JsonObject | undefined;
-  /** For a client that reads them: with its first request. */
+  /** Sent with the first response to a client that reads them. */
   readonly instructions?: string | undefined;
-  /** Hears of every tool call that the protocol's checks let through. */
+  /** Called for every tool call that the protocol's checks accept. */
   onCall?(context: ServerContext, client: McpClient): void;
 }
 
-/** The protocol's side of a session: one for a connection, or for one request. */
+/** Creates the protocol side of a session: one for a connection, or for one request. */
 export function createMcpServer(session: McpSession, exchange: McpExchange): Server {
   const { era, leavingCancels, argumentsOf, onCall, instructions } = exchange;
   const { version, tools, recent } = session;

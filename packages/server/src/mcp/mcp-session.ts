@@ -13,30 +13,30 @@ export interface McpSessionOptions extends McpServingOptions {
   readonly log?: Logger;
 }
 
-/** What is kept for a session of the kernel, however many connections and requests it is used by. */
+/** State of a kernel session, shared by all its connections and requests. */
 export interface McpSession extends Omit<McpSessionOptions, "toolSet" | "instructions" | "approvalWaitMs"> {
-  /** For models; undefined if the tools cannot be listed now. */
+  /** Instructions for models; undefined if the tools cannot be listed now. */
   instructions(): Promise<string | undefined>;
   readonly tools: ToolList;
   readonly recent: RecentResults;
-  /** Questions by the call that was told to come back. */
+  /** Ids of pending approvals, by the call that was told to retry. */
   readonly pendingApprovals: RecentCallIds;
-  /** Request ids by the call that got no answer and may have had effects. */
+  /** Request ids, by the call that got no response and may have had effects. */
   readonly unansweredCalls: RecentCallIds;
   readonly requestStates: RequestStateCodec<ApprovalRequestState>;
-  /** Of calls over HTTP in the current revision. */
+  /** Templates for calls over HTTP in the current revision. */
   readonly templates: ResponseTemplates;
 }
 
-/** A call whose caller was asked, as it comes back with the answer. */
+/** A call whose client was asked for an approval, as it returns with the decision. */
 export interface ApprovalRequestState {
   readonly approvalId: string;
   readonly requestId: string;
-  /** The digest of name and arguments. */
+  /** Digest of name and arguments. */
   readonly call: string;
 }
 
-/** Who asks later than that wants to know how things are now. */
+/** An equal call later than this is meant as a new call. */
 const MAX_UNANSWERED_AGE_MS = 600_000;
 const REQUEST_STATE_TTL_SECONDS = 600;
 

@@ -3,14 +3,14 @@ import { createKernelCaller, MCP_DOOR, type McpCaller } from "./mcp-caller.ts";
 import { CHANGES_CHAIN, watchToolChanges } from "./tool-changes.ts";
 
 /**
- * Tells whenever the list of tools of any session may have changed. Resolves when no more can be heard: by the signal, or
- * without a kernel.
+ * Calls back whenever the list of tools of any session may have changed. Resolves when there will be no more changes:
+ * after an abort, or without a kernel.
  */
 export type WatchTools = (onChange: () => void, signal: AbortSignal) => Promise<void>;
 
-/** The sessions whose tokens a door takes, wherever their kernel is. */
+/** The sessions whose tokens a door accepts, wherever their kernel is. */
 export interface McpSource {
-  /** The id of the session that a token proves; throws SESSION_* for a token of none. */
+  /** Returns the id of the session that a token authenticates; throws SESSION_* for any other token. */
   authenticate(token: string): Promise<string>;
   /** Throws SESSION_* if that session has ended. */
   requireOpen(token: string): Promise<void>;
@@ -19,7 +19,7 @@ export interface McpSource {
   refuse(reason: string, bytes?: Uint8Array): void;
 }
 
-/** Every session of a kernel in this process. */
+/** Serves every session of a kernel in this process. */
 export function createKernelSource(kernel: Kernel): McpSource {
   return {
     authenticate: async (token) => (await kernel.authenticate(token)).session.id,

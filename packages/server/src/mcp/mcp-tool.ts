@@ -5,7 +5,7 @@ import { listedSchema } from "./listed-schema.ts";
 const CHANGING_EFFECTS: ReadonlySet<string> = new Set(["fs_write", "db_write", "net_write", "process_spawn"]);
 const OUTSIDE_EFFECTS: ReadonlySet<string> = new Set(["net_read", "net_write", "inference"]);
 
-/** A tool as MCP lists it; undefined for one whose input is no object, which MCP cannot call. */
+/** Converts a tool for an MCP listing; undefined if its input is not an object, which MCP cannot call. */
 export function toMcpTool(info: ToolInfo): Tool | undefined {
   const whole = toObjectSchema(info.inputSchema);
   if (whole === undefined) return undefined;
@@ -22,7 +22,7 @@ export function toMcpTool(info: ToolInfo): Tool | undefined {
   };
 }
 
-/** Clients check input themselves: `status` reaches the kernel only if it is listed beside `STATUS`. */
+/** Clients validate input themselves: `status` reaches the kernel only if it is listed beside `STATUS`. */
 function withLowerCase(schema: ObjectSchema, field: string): ObjectSchema {
   const { properties } = schema;
   const of = isJsonObject(properties) ? properties[field] : undefined;
@@ -33,8 +33,8 @@ function withLowerCase(schema: ObjectSchema, field: string): ObjectSchema {
 }
 
 /**
- * Hints that differ from what the protocol has a client assume: destructive, not read-only, not idempotent and open to the
- * world outside.
+ * Returns the hints that differ from the protocol's defaults: destructive, not read-only, not idempotent and open to
+ * the outside world.
  */
 function toAnnotations({ safetyTier, effects, determinism }: ToolInfo): ToolAnnotations {
   const isReadOnly = safetyTier === "read_only";
@@ -49,8 +49,8 @@ function toAnnotations({ safetyTier, effects, determinism }: ToolInfo): ToolAnno
 }
 
 /**
- * The schema of results that are promised as structured content. Built-in tools answer in plain text: a
- * schema would only fill a model's context, and clients show a structure instead of the text wherever there is one.
+ * Returns the schema of results that are promised as structured content. Built-in tools return plain text: a schema
+ * would only fill a model's context, and clients show a structure instead of the text if there is one.
  */
 export function toOutputSchema(info: ToolInfo): ObjectSchema | undefined {
   if (isBuiltin(info) || info.resultType !== "object" || info.outputSchema === "") return undefined;
@@ -63,7 +63,7 @@ function isBuiltin({ source }: ToolInfo): boolean {
 
 type ObjectSchema = JsonObject & { type: "object" };
 
-/** MCP asks for `type: object` at the root, which a schema may leave to be understood. */
+/** MCP requires `type: object` at the root, which a schema may leave implicit. */
 function toObjectSchema(text: string): ObjectSchema | undefined {
   const schema = parseJson(text);
   if (schema === true) return { type: "object" };

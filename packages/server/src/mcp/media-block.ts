@@ -2,21 +2,21 @@ import type { ContentBlock } from "@modelcontextprotocol/server";
 import type { ToolSuccess } from "@narthex/contracts";
 import { detectMediaType, readPixelSize } from "@narthex/kernel";
 
-/** Bytes of some content of the session, from an offset on. */
+/** Reads bytes of some content of the session, from an offset on. */
 export type ContentReader = (hash: Uint8Array, offset: number, limit: number) => Promise<Uint8Array>;
 
-/** In base64 this is the 5 MB that providers take for a picture. */
+/** In base64 this is the 5 MB that providers accept for a picture. */
 const MAX_MEDIA_BYTES = 3_932_160;
-/** Providers refuse more, and with it the whole conversation. */
+/** Providers refuse larger pictures, and with them the whole conversation. */
 const MAX_PIXELS = 8000;
-/** The view of such a result; a file that only says so is told from one by its content. */
+/** Matches the view of such a result; a file whose text merely looks like this is recognized by its content. */
 const MEDIA_NOTE = /^\[[\d,]+ bytes of [a-z]+\/[a-z]+; hash [0-9a-f]{64}\]$/;
-/** Enough to tell what a content is. */
+/** Enough bytes to detect the type of the content. */
 const PROBE_BYTES = 1024;
 
 /**
- * A result that is a picture, a sound or a PDF as such, for models that can take it in; nothing for any other result. One
- * that clients could not take is described instead.
+ * Returns a picture, a sound or a PDF as media, for models that support it; nothing for any other result. Media that
+ * clients could not accept is described instead.
  */
 export async function mediaBlocks(success: ToolSuccess, uri: string, read: ContentReader): Promise<ContentBlock[]> {
   const { resultType, inlineResult, resultHash } = success;

@@ -5,18 +5,21 @@ import type { McpSession } from "./mcp-session.ts";
 
 export interface WaitingCall {
   readonly requestId: string;
-  /** The question that an equal call was told to come back for. */
+  /** Approval that an equal call was told to wait for. */
   readonly waitsFor: string | undefined;
 }
 
-/** Most calls are answered sooner, and then nothing is looked for. */
+/** Most calls end sooner, and then no approval is searched for. */
 const FIRST_CHECK_MS = 200;
-/** Well below the time-outs of clients, some of which start over with each notice. */
+/** Well below the timeouts of clients, some of which restart with each notification. */
 const REPEAT_MS = 10_000;
-/** Progress only grows, and the first byte of output is 1. */
+/** Progress must grow, and the first byte of output counts as 1. */
 const STEP = 0.001;
 
-/** Tells a client that asked for progress that its call waits for a person, and how to answer, until the call ends. */
+/**
+ * Notifies a client that requested progress that its call waits for an approval, and how to decide, until the call
+ * ends.
+ */
 export async function notifyWaiting(
   { requestId, waitsFor }: WaitingCall,
   { context: { mcpReq } }: Pick<CalledTool, "context">,
@@ -37,7 +40,7 @@ export async function notifyWaiting(
       await sleep(REPEAT_MS, undefined, { signal: ended, ref: false });
     }
   } catch (fault) {
-    // Without a notice the call is answered all the same.
+    // A failed notification does not affect the call.
     if (!ended.aborted) log?.("warn", "a client could not be told that its call waits", { error: String(fault) });
   }
 }

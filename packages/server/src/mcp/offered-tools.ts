@@ -1,15 +1,15 @@
 import type { ToolInfo } from "@narthex/contracts";
 
-/** Which of the tools that a session may call are listed to MCP clients. Every one of them can be called in any case. */
+/** Which of the tools that a session may call are listed to MCP clients. All of them can be called in any case. */
 export type McpToolSet = "coding" | "all";
 
 /**
- * Built-in tools that cost a coding agent's context more than they give: `read_file` does what `file_read` does and has
+ * Built-in tools that cost a coding agent more context than they are worth: `read_file` duplicates `file_read` and has
  * the name of a built-in tool of some clients; the others serve programs and trials of the kernel.
  */
 const NOT_FOR_CODING: ReadonlySet<string> = new Set(["artifact_get", "artifact_publish", "echo", "hash", "read_file"]);
 
-/** No call of one of these could succeed. */
+/** No call of a tool in one of these states could succeed. */
 const UNUSABLE: ReadonlySet<string> = new Set(["quarantined", "disabled"]);
 
 export function selectOfferedTools(infos: readonly ToolInfo[], set: McpToolSet): ToolInfo[] {

@@ -16,15 +16,15 @@ export interface McpDoorOptions extends McpHttpServingOptions {
   readonly log?: Logger;
 }
 
-/** A port for MCP and nothing else. */
+/** A port that serves only MCP. */
 export interface McpDoor {
-  /** With the port that was really opened. */
+  /** Includes the port that was actually opened. */
   readonly address: ServiceListen;
-  /** Takes no new requests, lets running ones finish for `graceMs`, then hangs up. */
+  /** Takes no new requests, lets running ones finish for `graceMs`, then disconnects. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** Serves sessions under `/mcp`, wherever their kernel is, on loopback. */
+/** Serves sessions under `/mcp` on loopback, wherever their kernel is. */
 export async function openMcpDoor({ listen, source, ...options }: McpDoorOptions): Promise<McpDoor> {
   requireLoopback(listen);
   const limits = DEFAULT_SERVICE_LIMITS;

@@ -8,7 +8,10 @@ import type { McpClient } from "./call-tool.ts";
 
 const MAX_NAME = 100;
 
-/** What a client says of itself: with each request in the current revision, at its beginning in the previous one. */
+/**
+ * Reads how a client describes itself: with each request in the current revision, at initialization in the previous
+ * one.
+ */
 export function readClientInfo(server: Server, { mcpReq }: ServerContext): Pick<McpClient, "name" | "takesForms"> {
   const { envelope } = mcpReq;
   const info = fieldOf(envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion();
@@ -20,7 +23,7 @@ export function readClientInfo(server: Server, { mcpReq }: ServerContext): Pick<
   };
 }
 
-/** Before there were two kinds of questions, an empty object meant forms. */
+/** Before there were two kinds of elicitation, an empty object meant forms. */
 function takesForms(elicitation: unknown): boolean {
   if (typeof elicitation !== "object" || elicitation === null) return false;
   return fieldOf(elicitation, "form") !== undefined || fieldOf(elicitation, "url") === undefined;

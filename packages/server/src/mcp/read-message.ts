@@ -5,17 +5,17 @@ import { HttpRefusal, INVALID_REQUEST, PARSE_ERROR } from "./http-refusal.ts";
 import type { McpHttpLimits } from "./mcp-http-limits.ts";
 
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-?8)?$/i;
-/** How much of a refused body is shown to the ledger. */
+/** How much of a refused body is passed to the ledger. */
 const REFUSED_BYTES = 4096;
 
 export interface ReadMessageOptions extends Pick<McpHttpLimits, "maxBodyBytes" | "bodyIdleTimeoutMs"> {
-  /** Takes the bytes on before they are kept; false if there is no room for them. */
+  /** Counts the bytes before they are stored; false if there is no room for them. */
   take(bytes: number): boolean;
 }
 
 /**
- * The one message that a request carries, read strictly: a key given twice, a number that does not survive or nesting
- * without end is an error and not one of several readings.
+ * Reads the one message of a request strictly: a duplicate key, a number that would lose precision or excessive nesting
+ * is an error instead of one of several interpretations.
  */
 export async function readMessage(request: NodeRequest, options: ReadMessageOptions): Promise<JsonObject> {
   if (!JSON_TYPE.test(request.headers["content-type"] ?? "")) {

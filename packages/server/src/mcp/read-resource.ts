@@ -5,8 +5,8 @@ import type { McpCaller } from "./mcp-caller.ts";
 import type { RecentResults } from "./recent-results.ts";
 
 /**
- * One page of some content, with the address of the next. Text is cut between characters, so a page may be a little
- * shorter than asked for.
+ * Reads one page of some content, with the URI of the next. Text is cut between characters, so a page may be slightly
+ * shorter than requested.
  */
 export async function readResource(
   uri: string,
@@ -36,7 +36,7 @@ function parsePart(uri: string): ContentPart {
   return part;
 }
 
-/** SECURITY: content is named by its hash, but it is the session's own or it does not exist. */
+/** SECURITY: content is named by its hash, but for a session only its own content exists. */
 async function readPart(
   part: ContentPart,
   caller: Pick<McpCaller, "readContent">,
@@ -50,7 +50,7 @@ async function readPart(
   }
 }
 
-/** Bytes of some content of the caller's session. */
+/** Reads bytes of some content of the caller's session. */
 export async function readBytes(
   caller: Pick<McpCaller, "readContent">,
   hash: Uint8Array,
@@ -66,7 +66,7 @@ async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(read);
 }
 
-/** Undefined for what is not text; a character cut in two at the end is left for the next page. */
+/** Returns undefined for content that is not text; a character cut in two at the end is left for the next page. */
 function textOf(
   bytes: Uint8Array,
   { isEnd }: { readonly isEnd: boolean },

@@ -1,7 +1,7 @@
-/** An id for each of the last calls that have one, by their digest, which is made only where there are any. */
+/** Maps the digests of recent calls to ids. A digest is computed only if the map is not empty. */
 export interface RecentCallIds {
   find(digest: () => string): string | undefined;
-  /** Without an id, there is nothing to remember any more. */
+  /** An empty id removes the entry. */
   set(digest: () => string, id: string): void;
 }
 
@@ -11,7 +11,7 @@ export function createRecentCallIds(
   maxAgeMs = Number.POSITIVE_INFINITY,
   nowMs = () => performance.now(),
 ): RecentCallIds {
-  /** The oldest first. */
+  /** Oldest first. */
   const notes = new Map<string, { readonly id: string; readonly atMs: number }>();
   return {
     find(digest) {

@@ -9,9 +9,9 @@ interface KeptEvent {
 const MAX_EVENTS = 256;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The last messages of a connection, so that an answer is not lost with the stream it was to come by. */
+/** Keeps the last messages of a connection, so that a response is not lost with a broken stream. */
 export function createRecentEvents(): EventStore {
-  /** The oldest first. */
+  /** Oldest first. */
   const events = new Map<string, KeptEvent>();
   let bytes = 0;
   let count = 0;

@@ -2,12 +2,12 @@ import type { Resource } from "@modelcontextprotocol/server";
 import { toHex, type ToolSuccess } from "@narthex/contracts";
 import { contentUri } from "./content-uri.ts";
 
-/** The results that a session got last, as resources. */
+/** The latest results of a session, as resources. */
 export interface RecentResults {
   note(success: ToolSuccess): Resource;
-  /** The newest first. */
+  /** Lists the newest first. */
   list(): Resource[];
-  /** What is known of the type of a content. */
+  /** Returns the known type of a content. */
   typeOf(hash: Uint8Array): string | undefined;
 }
 
@@ -19,7 +19,7 @@ export function createRecentResults(): RecentResults {
     note(success) {
       const key = toHex(success.resultHash);
       const resource = toResource(success);
-      // What comes again is the newest again.
+      // A repeated result becomes the newest again.
       results.delete(key);
       results.set(key, resource);
       const [oldest] = results.keys();

@@ -1,20 +1,21 @@
-/** What the SDK puts around the result of a tool call is all but these. */
+/** Keys of the result itself; every other key is added by the SDK. */
 const RESULT_KEYS: ReadonlySet<string> = new Set(["content", "structuredContent", "isError"]);
 const MAX_TEMPLATES = 8;
-/** SECURITY: clients choose what their messages have in common, and it is kept. */
+/** SECURITY: the client controls the part that its messages share, and it is kept. */
 const MAX_KIND = 4096;
 
-/** Puts around a result what the protocol asks for. */
+/** Wraps a result as the protocol requires. */
 export type ResponseTemplate = (id: string | number, result: object) => string;
 
 /**
- * What the SDK did with calls that it took, by what of their messages is not the call's own. A later call that differs in
- * nothing but id, tool and arguments passes the same checks, and its answer gets the same frame: it needs the SDK no more.
+ * Keeps what the SDK added to responses of accepted calls, by the part of their messages that is not specific to the
+ * call. A later call that differs only in id, tool and arguments would pass the same checks and get the same wrapper,
+ * so it no longer needs the SDK.
  */
 export class ResponseTemplates {
   readonly #frames = new Map<string, ResponseTemplate>();
 
-  /** That the SDK took such a call and answered with this. */
+  /** Records that the SDK accepted such a call and returned this result. */
   learn(kind: string, result: object): void {
     if (kind.length > MAX_KIND) return;
     const frame = Object.fromEntries(Object.entries(result).filter(([key]) => !RESULT_KEYS.has(key)));
@@ -27,7 +28,7 @@ export class ResponseTemplates {
     return this.#frames.get(kind);
   }
 
-  /** What clients are, and may do, was said anew. */
+  /** Called when a client has sent its abilities again. */
   forget(): void {
     this.#frames.clear();
   }

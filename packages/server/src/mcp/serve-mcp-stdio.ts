@@ -9,18 +9,18 @@ import { StrictStdioTransport } from "./strict-stdio-transport.ts";
 import { createCoalescedNotifier } from "./coalesced-notifier.ts";
 
 export interface McpStdioOptions extends McpSessionOptions {
-  /** Without it the client is never told that its tools changed. */
+  /** Without it the client is never notified of changed tools. */
   readonly watchTools?: WatchTools;
   /** The process's own by default. */
   readonly input?: Readable;
   readonly output?: Writable;
   readonly maxLineBytes?: number;
-  /** Requests that may run at once; more wait in the pipe. */
+  /** Maximum number of running requests; further ones wait in the pipe. */
   readonly maxCalls?: number;
 }
 
 export interface McpStdioDoor {
-  /** Resolves when the client has gone or the door was closed. */
+  /** Resolves when the client has disconnected or the door was closed. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface McpStdioDoor {
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const MAX_CALLS = 256;
 
-/** Gives a session's tools to one MCP client over stdin and stdout, in the current and the previous revision. */
+/** Serves a session's tools to one MCP client over stdin and stdout, in the current and the previous revision. */
 export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
   const { caller, log } = options;
   const session = createMcpSession(options);
@@ -44,7 +44,7 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
     onRefused: (reason, bytes) => caller.refuse(reason, bytes),
   });
   let server: Server | undefined;
-  // Asked for before the client does: the first thing that it wants is these.
+  // Requested early, because the client needs the instructions first.
   const instructions = session.instructions();
   const handle = serveStdio(
     async ({ era }) => {
@@ -52,7 +52,7 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
       const onCall = ({ mcpReq }: ServerContext, client: McpClient): void => {
         if (session.elicitation !== true || !client.takesForms) transport.enableFastPath(mcpReq.id);
       };
-      // A client that only probed first is served by the last one made.
+      // A client that only probed first is served by the last server created.
       const exchange = { era, leavingCancels: false, argumentsOf, onCall, instructions: await instructions };
       server = createMcpServer(session, exchange);
       return server;
@@ -67,7 +67,7 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
     if (await session.tools.hasChanged()) await server?.sendToolListChanged();
   });
   void options.watchTools?.(changed, watching.signal).catch(() => undefined);
-  // The entry has put its own callback there; both are needed.
+  // The SDK has set its own callback; both are needed.
   const closeEntry = transport.onclose;
   transport.onclose = () => {
     watching.abort();
@@ -78,7 +78,7 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
   return { closed: ended.promise, close: () => handle.close() };
 }
 
-/** SECURITY: stdout carries the protocol and nothing else; what a library or a tool prints goes to stderr. */
+/** SECURITY: stdout carries only the protocol; output of libraries and tools is redirected to stderr. */
 function reserveStdout() {
   const { stdout, stderr } = process;
   const original = stdout.write;

@@ -3,13 +3,13 @@ import { HttpRefusal } from "./http-refusal.ts";
 import { createMcpSession, type McpSession, type McpSessionOptions } from "./mcp-session.ts";
 import type { McpSource } from "./mcp-source.ts";
 
-/** What is kept for the sessions that come over HTTP, by whichever of their requests. */
+/** State of the sessions that are used over HTTP, shared by all their requests. */
 export interface SessionTable {
-  /** Throws for what is no session's token. */
+  /** Throws for an invalid session token. */
   find(token: string): Promise<{ readonly sessionId: string; readonly session: McpSession }>;
-  /** False only for a session that is known to have ended: a kernel that cannot be asked ends none. */
+  /** False only for a session that is known to have ended: an unreachable kernel ends no session. */
   isOpen(token: string): Promise<boolean>;
-  /** Those that are remembered, by their ids. */
+  /** The remembered sessions, by id. */
   list(): readonly (readonly [string, McpSession])[];
 }
 
@@ -18,18 +18,18 @@ export function createSessionTable(
   options: Omit<McpSessionOptions, "caller">,
   { maxSessions }: { readonly maxSessions: number },
 ): SessionTable {
-  /** The one used longest ago first. */
+  /** Least recently used first. */
   const sessions = new Map<string, McpSession>();
 
   return {
-    /** SECURITY: no session by any other token than its own. */
+    /** SECURITY: a session is only reachable with its own token. */
     async find(token) {
       if (parseToken(token) === undefined) {
         throw new HttpRefusal(401, "TOKEN_INVALID", "send `Authorization: Bearer TOKEN` with a session's token");
       }
       const sessionId = await source.authenticate(token);
       const caller = sessions.get(sessionId)?.caller ?? (await source.createCaller(token));
-      // Another request of the same session may have come first.
+      // A concurrent request of the same session may have created it already.
       const session = sessions.get(sessionId) ?? createMcpSession({ ...options, caller });
       sessions.delete(sessionId);
       sessions.set(sessionId, session);

@@ -6,19 +6,19 @@ import type { McpSession } from "./mcp-session.ts";
 
 export interface StartedCall {
   readonly response: Promise<ToolResponse>;
-  /** Aborts once there is an answer. */
+  /** Aborts once there is a response. */
   readonly answered: AbortSignal;
-  /** From now on, whoever called is not waited for. */
+  /** Detaches the call from its caller: a disconnect no longer cancels it. */
   letGo(): void;
 }
 
-/** One for all: to make one takes longer than to hear of it. */
+/** One shared instance, because creating it takes longer than handling it. */
 const ANSWERED = new DOMException("the call was answered", "AbortError");
 const TRACE_PARENT = /^[\x21-\x7e]{1,256}$/;
-/** What one notification shows of a tool's output; its size counts all the same. */
+/** Maximum size of a tool's output in one notification; all of it counts as progress. */
 const MAX_SHOWN_OUTPUT = 16 * 1024;
 
-/** Hands a call to the kernel, with its output as progress, and cancels it when its caller does. */
+/** Starts a call at the kernel, sends its output as progress, and cancels it when the caller does. */
 export function startCall(
   requestId: string,
   { name, input, client, context }: CalledTool,
@@ -28,7 +28,7 @@ export function startCall(
   const gone = new AbortController();
   const answered = new AbortController();
   const leave = (): void => {
-    // A connection that broke is not a cancel, unless the protocol says so.
+    // A broken connection is not a cancel, unless the protocol says so.
     if (client.leavingCancels || !isDisconnect(signal.reason)) caller.cancel(requestId);
     gone.abort();
   };
@@ -46,7 +46,7 @@ export function startCall(
     letGo();
     answered.abort(ANSWERED);
   });
-  // Whoever waits for it hears of a failure; after `letGo` nobody does.
+  // Prevents an unhandled rejection: after `letGo` no caller awaits the response.
   response.catch(() => undefined);
   return { response, answered: answered.signal, letGo };
 }
@@ -64,13 +64,13 @@ function createProgressReporter({ mcpReq }: ServerContext): McpCallOptions["onCh
     progress += chunk.length;
     const message = decoder.decode(chunk, { stream: true }).slice(0, MAX_SHOWN_OUTPUT).toWellFormed();
     const params = { progressToken, progress, ...(message === "" ? {} : { message }) };
-    // Nobody to tell is no reason to stop the tool.
+    // A failed notification is no reason to stop the tool.
     await mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
   };
 }
 
 function readTraceParent({ mcpReq }: ServerContext): string | undefined {
   const said = mcpReq._meta?.["traceparent"];
-  // SECURITY: on its way to the kernel it may be a header.
+  // SECURITY: the value may become a header on its way to the kernel.
   return typeof said === "string" && TRACE_PARENT.test(said) ? said : undefined;
 }

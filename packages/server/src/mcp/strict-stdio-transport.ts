@@ -8,22 +8,24 @@ import { type FastPathCall, parseFastPathCall } from "./fast-path-call.ts";
 export interface StrictStdioOptions {
   readonly input: Readable;
   readonly output: Writable;
-  /** Where lines are written; the output's own by default. */
+  /** Writes a line; to the output by default. */
   readonly write?: (line: string) => boolean;
   readonly maxLineBytes: number;
-  /** Requests that may run at once; what comes after them waits in the pipe. */
+  /** Maximum number of running requests; further ones wait in the pipe. */
   readonly maxCalls: number;
-  /** Runs a call by itself, if it may: one that is like calls which the SDK took before. */
+  /** Runs a call without the SDK, which is only done for calls like those that the SDK has accepted before. */
   readonly runFastPath?: (call: FastPathCall, gone: AbortSignal) => RunningFastPathCall;
   onRefused(reason: string, bytes: Uint8Array): void;
 }
 
-/** A request without an answer yet. */
+/** A request without a response yet. */
 interface PendingRequest {
-  /** Of a tool call. */
+  /** Arguments of a tool call. */
   readonly input: JsonObject;
   readonly plain: FastPathCall | undefined;
-  /** The SDK's checks let it through, and others like it may do without them. */
+  /**
+   * Whether the response may become a template: the SDK's checks accepted the call, and similar calls may skip them.
+   */
   mayTeach: boolean;
   cancel: (() => void) | undefined;
 }
@@ -34,12 +36,12 @@ const INVALID_REQUEST = -32_600;
 const FINAL_RESPONSES_MS = 5000;
 const LISTEN = "subscriptions/listen";
 const INITIALIZE = "initialize";
-/** How much of a refused line is shown to the ledger. */
+/** How much of a refused line is passed to the ledger. */
 const REFUSED_BYTES = 4096;
 
 /**
- * Messages as lines of JSON, read strictly: a line with a key given twice, a number that does not survive or nesting
- * without end is answered with an error instead of being read in one of several ways.
+ * Reads messages as lines of JSON, strictly: a line with a duplicate key, a number that would lose precision or
+ * excessive nesting gets an error instead of one of several interpretations.
  */
 export class StrictStdioTransport implements Transport {
   onclose?: (() => void) | undefined;
@@ -74,14 +76,14 @@ export class StrictStdioTransport implements Transport {
   }
 
   /**
-   * The arguments of a running tool call exactly as they were sent: the SDK's own copy leaves some keys out.
-   * Undefined once the request was answered or cancelled.
+   * Returns the arguments of a running tool call exactly as sent: the SDK's own copy omits some keys. Undefined once
+   * the request has a response or was cancelled.
    */
   argumentsOf(id: string | number): JsonObject | undefined {
     return this.#unanswered.get(id)?.input;
   }
 
-  /** Calls like this one, whose client is asked nothing, need the SDK no more once it is answered. */
+  /** Lets calls like this one, whose client gets no approval forms, skip the SDK once it has its response. */
   enableFastPath(id: string | number): void {
     const request = this.#unanswered.get(id);
     if (request?.plain !== undefined) request.mayTeach = true;
@@ -127,7 +129,7 @@ export class StrictStdioTransport implements Transport {
     this.#gather(chunk.subarray(from));
   };
 
-  /** A client that has said all it has to say still gets its answers, for a while. */
+  /** A client that has closed its output still gets pending responses, for a limited time. */
   readonly #ended = (): void => {
     const close = (): void => void this.close();
     if (this.#unanswered.size === 0) return close();
@@ -180,19 +182,19 @@ export class StrictStdioTransport implements Transport {
         this.#refuse("duplicate_id", line, INVALID_REQUEST, "a request with this id is running");
         return;
       }
-      // Whoever listens for changes waits for no answer.
+      // A subscription gets no response.
       if (message.method !== LISTEN) this.#await(message.id, { input, plain, mayTeach: false, cancel: undefined });
       if (message.method === INITIALIZE) this.#unlearn();
     }
     this.onmessage?.(message);
-    // A cancelled request is not answered.
+    // A cancelled request gets no response.
     if ("method" in message && message.method === "notifications/cancelled" && !("id" in message)) {
       const id = message.params?.["requestId"];
       if (typeof id === "string" || typeof id === "number") this.#cancel(id);
     }
   }
 
-  /** Runs a call without the SDK, if it can be. Its checks would find what they found in one before it. */
+  /** Runs a call without the SDK, if possible. The SDK's checks would repeat those of an earlier call. */
   #passes(call: FastPathCall): boolean {
     const { runFastPath } = this.#options;
     const frame = this.#frames.find(call.meta);
@@ -213,7 +215,7 @@ export class StrictStdioTransport implements Transport {
     if (this.#unanswered.size >= this.#options.maxCalls) this.#options.input.pause();
   }
 
-  /** The client says anew what it is: what it was asked, or not, may be another matter now. */
+  /** A client that initializes again may have other abilities, so nothing learned before applies. */
   #unlearn(): void {
     this.#frames.forget();
     for (const request of this.#unanswered.values()) request.mayTeach = false;
@@ -233,12 +235,12 @@ export class StrictStdioTransport implements Transport {
   #refuse(reason: string, line: Buffer, code: number, message: string): void {
     this.#options.onRefused(reason, line.subarray(0, REFUSED_BYTES));
     const found = findRequestId(line);
-    // The answer to a request that runs must not come from another.
+    // An error must not use the id of a running request.
     const id = found !== null && this.#unanswered.has(found) ? null : found;
     void this.#writeLine(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
   }
 
-  /** Lines of one turn go out in one piece: answers that became durable together wake their client once. */
+  /** Lines of one turn are written at once, so that responses which became durable together wake their client once. */
   #writeLine(text: string): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#lines += `${text}\n`;
@@ -270,7 +272,7 @@ function argumentsOf(message: JsonValue): JsonObject {
   return isJsonObject(given) ? given : {};
 }
 
-/** The id under which a refused message would have been answered, so that its sender does not wait for ever. */
+/** Finds the request id of a refused message, so that its client does not wait for ever. */
 function findRequestId(line: Buffer): string | number | null {
   try {
     const value: unknown = JSON.parse(line.toString());

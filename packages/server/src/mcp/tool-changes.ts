@@ -1,6 +1,6 @@
 import { fromBinary, RecordSchema } from "@narthex/contracts";
 
-/** What a session may call follows from these. */
+/** Entries that may change what a session may call. */
 const CHANGES: ReadonlySet<string | undefined> = new Set([
   "policyLoaded",
   "toolRegistered",
@@ -8,10 +8,10 @@ const CHANGES: ReadonlySet<string | undefined> = new Set([
   "toolQuarantined",
 ]);
 
-/** The chain in which changes that concern every session are recorded. */
+/** Chain in which changes that concern every session are recorded. */
 export const CHANGES_CHAIN = "system";
 
-/** Tells of each record after which the list of tools may be another one, until there are no more records. */
+/** Calls back for each record that may change the list of tools, until there are no more records. */
 export async function watchToolChanges(
   records: AsyncIterable<{ readonly record: Uint8Array }>,
   onChange: () => void,

@@ -9,41 +9,41 @@ import { describeApprovalNeeds } from "./describe-approval-needs.ts";
 /** What a client was told about tools: a result must have the structure that its listing promised. */
 export interface ToolList {
   refresh(): Promise<Tool[]>;
-  /** Of the tools that would be listed now. */
+  /** Names of the tools that would be listed now. */
   names(): Promise<string[]>;
-  /** At once if anything was listed before. */
+  /** Synchronous if tools were listed before. */
   isStructured(name: string): boolean | Promise<boolean>;
-  /** As it is listed; undefined for a tool that the session may not call, and before anything was listed. */
+  /** Schema as listed; undefined for a tool that the session may not call, and before the first listing. */
   inputSchemaOf(name: string): JsonObject | undefined;
-  /** Whether a structure is one that the tool's listing promised. */
+  /** Whether a structure matches the one that the tool's listing promised. */
   fits(name: string, structure: JsonObject): boolean;
-  /** As the client was told last; false for a tool that is not known. */
+  /** As the client was told last; false for an unknown tool. */
   isReadOnly(name: string): boolean;
-  /** Whether the list is another one than the client got, or was told of, last. */
+  /** Whether the list differs from the one that the client last got or was notified of. */
   hasChanged(): Promise<boolean>;
 }
 
 interface OfferedTool {
   readonly info: ToolInfo;
-  /** Which of its calls wait for a person, as far as the policy was asked. */
+  /** Which of its calls need an approval, as far as known from the policy. */
   readonly waiting: string;
 }
 
 interface ListedTool {
-  /** Undefined for one that MCP cannot call. */
+  /** Undefined if MCP cannot call it. */
   readonly tool: Tool | undefined;
-  /** Of results that are promised as structured content. */
+  /** Schema of results that are promised as structured content. */
   readonly outputSchema: JsonObject | undefined;
 }
 
 export function createToolList(caller: Pick<McpCaller, "listTools" | "explain">, set: McpToolSet = "coding"): ToolList {
-  /** By definition: a schema is read once, however often it is listed. */
+  /** Keyed by definition hash: a schema is parsed once, however often it is listed. */
   let known: ReadonlyMap<string, ListedTool> = new Map();
-  /** Schemas of promised structures, by the names of the tools. */
+  /** Schemas of promised structures, by tool name. */
   let structured: ReadonlyMap<string, JsonObject> | undefined;
   let inputs: ReadonlyMap<string, JsonObject> = new Map();
   let readOnly: ReadonlySet<string> = new Set();
-  /** What the client got last; undefined while it never asked. */
+  /** The list that the client got last; undefined if it never requested one. */
   let told: string | undefined;
 
   function listed(info: ToolInfo): ListedTool {
@@ -51,7 +51,7 @@ export function createToolList(caller: Pick<McpCaller, "listTools" | "explain">,
     return found ?? { tool: toMcpTool(info), outputSchema: toOutputSchema(info) };
   }
 
-  /** Every tool that the session may call: a client may know of one that is not offered. */
+  /** Loads every tool that the session may call: a client may know one that is not listed. */
   async function load(): Promise<readonly ToolInfo[]> {
     const infos = await caller.listTools();
     known = new Map(infos.map((info) => [toHex(info.definitionHash), listed(info)]));

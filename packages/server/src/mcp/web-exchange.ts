@@ -1,27 +1,27 @@
 import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
 
-/** Not for HTTP/2, where the connection is nobody's business. */
+/** Headers of an HTTP/1.1 connection, which must not be copied to an HTTP/2 response. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
-/** The head of a request as web APIs know it; its body is read by itself. */
+/** Converts the head of a request to a web Request; the body is read separately. */
 export function toWebRequest(request: NodeRequest, path: string, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     if (name.startsWith(":") || value === undefined) continue;
     for (const item of Array.isArray(value) ? value : [value]) headers.append(name, item);
   }
-  // The host was checked; nobody looks at it.
+  // The host was checked before, and nothing uses it here.
   return new Request(`http://narthex${path}`, { method: request.method ?? "POST", headers, signal });
 }
 
-/** Sends an answer that is there as a whole. */
+/** Sends a complete response. */
 export function sendJson(text: string, response: NodeResponse): void {
   response.statusCode = 200;
   response.setHeader("content-type", "application/json");
   response.end(text);
 }
 
-/** Sends an answer, as fast as its client reads it. */
+/** Streams a response as fast as its client reads it. */
 export async function sendWebResponse(answer: Response, response: NodeResponse): Promise<void> {
   response.statusCode = answer.status;
   for (const [name, value] of answer.headers) {
@@ -42,7 +42,7 @@ export async function sendWebResponse(answer: Response, response: NodeResponse):
   const reader: ReadableStreamDefaultReader<Uint8Array> = answer.body.getReader();
   const stop = (): void => void reader.cancel().catch(() => undefined);
   response.once("close", stop);
-  // What is there at once goes out with the head.
+  // Data that is available at once is sent together with the head.
   const flushing = setImmediate(() => {
     if ("flushHeaders" in response && !response.destroyed) response.flushHeaders();
   });
@@ -55,7 +55,7 @@ export async function sendWebResponse(answer: Response, response: NodeResponse):
   response.end();
 }
 
-/** The two kinds of response take the same bytes by types of their own. */
+/** Both kinds of response accept the same bytes, but have different types. */
 function write(response: NodeResponse, chunk: Uint8Array): boolean {
   return "stream" in response ? response.write(chunk) : response.write(chunk);
 }

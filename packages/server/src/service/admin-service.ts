@@ -25,12 +25,12 @@ export interface AdminServiceOptions extends ProcessMethodsOptions {
   readonly exportLedger?: ExportLedger | undefined;
 }
 
-/** A client says that it is there right after it has opened its session. */
+/** A client registers right after it has opened its session. */
 const FIRST_CLIENT_MS = 10_000;
 const DEFAULT_LIST = 100;
 const MAX_LIST = 1000;
 
-/** Every method is open to an admin token; the reading ones also to a read token. See authorization.ts. */
+/** Every method accepts an admin token; the reading ones also a read token. See authorization.ts. */
 export function createAdminService({
   kernel,
   verify,
@@ -191,7 +191,7 @@ function parseSettlementAnswer(answer: string): Settlement["answer"] {
   throw new KernelError("INVALID_INPUT", message, { violations: [{ field: "answer", rule: "one_of", message }] });
 }
 
-/** A stream that the door ended says so; one that its client left does not need to. */
+/** Ends a stream with an error if the door stopped it; if the client left, no error is needed. */
 function endStopped(context: HandlerContext, stopping: AbortSignal): void {
   if (stopping.aborted && !context.signal.aborted) {
     throw new ConnectError("the kernel is shutting down", Code.Unavailable);

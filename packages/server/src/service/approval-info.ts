@@ -8,7 +8,7 @@ import {
 import type { ListedApprovalRequest, StandingApproval } from "@narthex/kernel";
 import { cachedCanonicalJson } from "../cached-canonical-json.ts";
 
-/** The exact call that a person is asked about: its input whole, as JSON text. */
+/** Converts an approval request with the exact call: its input whole, as JSON text. */
 export function toApprovalInfo(question: ListedApprovalRequest): ApprovalInfo {
   return create(ApprovalInfoSchema, {
     ...question,

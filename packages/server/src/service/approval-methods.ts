@@ -7,12 +7,12 @@ import { callerKey } from "./authorization.ts";
 type Methods = "listApprovals" | "resolveApproval" | "declineApproval" | "revokeApproval";
 type ApprovalMethods = Pick<ServiceImpl<typeof AdminService>, Methods>;
 
-/** Of those that may answer, the ones that answer for somebody at an MCP client. It only ever takes rights away. */
+/** Set by a client that decides on behalf of a user of an MCP client. It only ever reduces rights. */
 const DOOR_HEADER = "narthex-door";
 
 type ApprovalKernel = Pick<Kernel, Methods>;
 
-/** SECURITY: none of these is open to a session's token: who asks cannot answer. See authorization.ts. */
+/** SECURITY: none of these accepts a session token: an agent cannot approve its own request. See authorization.ts. */
 export function createApprovalMethods(kernel: ApprovalKernel): ApprovalMethods {
   return {
     listApprovals({ standing }) {
@@ -52,11 +52,11 @@ export function createApprovalMethods(kernel: ApprovalKernel): ApprovalMethods {
 }
 
 /**
- * SECURITY: the administrator's token lies in the home, for its owner alone: whoever has it sits at the machine. A token
- * of scope approve may lie anywhere, so it is a door of its own, and no console.
+ * SECURITY: the admin token lies in the home, readable only by its owner: its bearer has access to the machine. A token
+ * of scope approve may lie anywhere, so it counts as a door of its own, and not as the console.
  */
 function toDoor(context: HandlerContext): string {
-  // Whoever asks in an MCP client says so, and is no console whatever its token.
+  // An MCP client identifies itself, and does not count as the console whatever its token.
   if (context.requestHeader.get(DOOR_HEADER) === "mcp") return "mcp";
   const caller = context.values.get(callerKey);
   return caller.kind === "scoped" && caller.scope === "admin" ? "cli" : "wire";
@@ -72,7 +72,7 @@ function parseAction(text: string): ApprovalDecline["action"] {
   throw invalid("action", "one_of", "`action` is decline, cancel or no_answer");
 }
 
-/** The ledger names who answered. */
+/** The ledger records who decided. */
 function requireName(name: string, field: string): string {
   if (name.trim() !== "") return name;
   throw invalid(field, "required", `say in \`${field}\` who answers`);

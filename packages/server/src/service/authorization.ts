@@ -10,10 +10,10 @@ export type Caller =
   | { readonly kind: "session"; readonly sessionId: string }
   | { readonly kind: "scoped"; readonly scope: TokenScope };
 
-/** Who a request comes from, as its bearer token shows. */
+/** The caller of a request, as identified by its bearer token. */
 export const callerKey: ContextKey<Caller> = createContextKey<Caller>({ kind: "anyone" });
 
-/** Each RPC and whom it is open to. What is not listed here is open to nobody. */
+/** The callers that each RPC accepts. An RPC that is not listed here accepts none. */
 const OPEN_TO: ReadonlyMap<unknown, readonly ("anyone" | "session" | TokenScope)[]> = new Map<
   unknown,
   readonly ("anyone" | "session" | TokenScope)[]
@@ -61,7 +61,7 @@ const OPEN_TO: ReadonlyMap<unknown, readonly ("anyone" | "session" | TokenScope)
   [AdminService.method.tailLedger, ["admin", "read"]],
   [AdminService.method.verify, ["admin", "read"]],
   [AdminService.method.replay, ["admin", "read"]],
-  // All content goes along, which a read token does not get.
+  // Includes all content, which a read token must not get.
   [AdminService.method.exportLedger, ["admin"]],
   [AdminService.method.statContent, ["admin", "read"]],
   [AdminService.method.listIntents, ["admin", "read"]],
@@ -90,7 +90,7 @@ export function createAuthorization(kernel: Kernel, authorize: Authorize) {
   };
 
   async function identify(token: string): Promise<Caller> {
-    // SECURITY: a session's token has a form of its own, so that no scope is ever looked up for one.
+    // SECURITY: a session token has a distinct form, so that no scope is ever looked up for one.
     if (parseToken(token) !== undefined) {
       const { session } = await kernel.authenticate(token);
       return { kind: "session", sessionId: session.id };

@@ -1,11 +1,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ByteQueue } from "../framed/byte-queue.ts";
 
-/** The bytes of a request's body, pulled as they are needed, so that a slow consumer slows its sender. */
+/** The bytes of a request's body, pulled on demand, so that a slow consumer slows its sender. */
 export interface BodySource {
-  /** What has arrived and was not consumed. */
+  /** Bytes that have arrived and were not consumed. */
   readonly queue: ByteQueue;
-  /** Waits for more; false at the end of the body. Throws if a limit of time passes first. */
+  /** Waits for more; false at the end of the body. Throws if a time limit passes first. */
   more(options: { readonly timeoutMs?: number }): Promise<boolean>;
 }
 
@@ -24,7 +24,7 @@ export function createBodySource(body: AsyncIterable<Uint8Array>): BodySource {
   };
 }
 
-/** A body that fails when its sender stalls. */
+/** Wraps a body so that it fails when its sender stalls. */
 export async function* withIdleTimeout(body: AsyncIterable<Uint8Array>, timeoutMs: number): AsyncGenerator<Uint8Array> {
   const source = createBodySource(body);
   while (await source.more({ timeoutMs })) yield source.queue.take(source.queue.length);

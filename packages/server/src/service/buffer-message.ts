@@ -8,11 +8,11 @@ import { HEAD_BYTES, TOKEN_FIRST_ABOVE_BYTES, UNCHECKED_BYTES } from "./service-
 
 export interface MessageContext {
   readonly kernel: Kernel;
-  /** As the ledger names it. */
+  /** Name of the door in the ledger. */
   readonly door: string;
-  /** Of all requests and answers in flight. */
+  /** Budget of all requests and responses in flight. */
   readonly budget: ByteBudget;
-  /** Of unfinished messages whose token is not known. */
+  /** Budget of unfinished messages without a known token. */
   readonly strangers: ByteBudget;
   readonly signal: AbortSignal;
   readonly isJson: boolean;
@@ -20,13 +20,13 @@ export interface MessageContext {
   readonly idleTimeoutMs: number;
 }
 
-/** One whole message; its bytes count as in flight until `release`. */
+/** One complete message; its bytes count as in flight until `release`. */
 export interface BufferedMessage {
   readonly bytes: Uint8Array;
   release(): void;
 }
 
-/** The message's token is not that of an open session: this is the answer. The rest of the message was not read. */
+/** The message's token does not belong to an open session. Holds the response; the rest of the message was not read. */
 export class SessionDenied extends Error {
   override readonly name = "SessionDenied";
   readonly response: ToolResponse;
@@ -37,7 +37,7 @@ export class SessionDenied extends Error {
   }
 }
 
-/** Reads one message: `length` bytes, or, where that is not known, everything to the end of the body. */
+/** Reads one message: `length` bytes, or everything to the end of the body if the length is unknown. */
 export async function bufferMessage(
   source: BodySource,
   length: number | undefined,
@@ -59,11 +59,11 @@ export async function bufferMessage(
         isKnown ??= await isKnownSession(source, length, gathering);
         if (isKnown) {
           await main.growTo(length ?? here, gathering.signal);
-          // Every byte is written before the message is used.
+          // Safe without zeroing: every byte is written before the message is used.
           if (target === undefined && length !== undefined) target = Buffer.allocUnsafeSlow(length);
           if (target !== undefined && filled === 0) continue;
         } else {
-          // SECURITY: strangers share one small pool; known sessions never need it.
+          // SECURITY: unauthenticated messages share one small pool, which known sessions never need.
           if (!unchecked.tryGrowTo(here - UNCHECKED_BYTES)) {
             throw new KernelError("RATE_LIMITED", "too many unfinished requests; start this one with its token");
           }
@@ -84,7 +84,7 @@ export async function bufferMessage(
   }
 }
 
-/** SECURITY: nobody makes the kernel hold a large message without a valid token in front of it. */
+/** SECURITY: only a valid token at the front of a large message makes the kernel buffer it. */
 async function isKnownSession(
   source: BodySource,
   length: number | undefined,
@@ -106,7 +106,10 @@ async function isKnownSession(
   }
 }
 
-/** What looks like the token. It only says who may send much; the call itself is authenticated by the kernel. */
+/**
+ * Finds text that looks like the token. It only determines how much the client may send; the kernel authenticates the
+ * call itself.
+ */
 function readTokenHint(head: Uint8Array): { readonly requestId: string; readonly sessionToken: string } {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1");
   const token = /"session_?[tT]oken"\s{0,8}:\s{0,8}"([A-Za-z0-9_-]{1,256})"/.exec(text)?.[1] ?? "";
@@ -114,7 +117,7 @@ function readTokenHint(head: Uint8Array): { readonly requestId: string; readonly
   return { requestId, sessionToken: parseToken(token) === undefined ? "" : token };
 }
 
-/** Bytes taken from a budget, given back together. */
+/** Bytes acquired from a budget, released together. */
 function createReservation(budget: ByteBudget) {
   let held = 0;
   const holding = {

@@ -9,10 +9,10 @@ export type StreamEvent =
   | { readonly case: "chunk"; readonly value: Uint8Array }
   | { readonly case: "response"; readonly value: ToolResponse };
 
-/** Chunks above this are cut: clients of gRPC take 4 MB by default. */
+/** Larger chunks are split: clients of gRPC accept 4 MB by default. */
 const MAX_CHUNK_BYTES = 1024 * 1024;
 
-/** `Call` over gRPC and gRPC-Web. */
+/** Handles `Call` over gRPC and gRPC-Web. */
 export async function handleCall(kernel: Kernel, raw: RawMessages, context: HandlerContext): Promise<ToolResponse> {
   const message = raw.take();
   try {
@@ -22,7 +22,7 @@ export async function handleCall(kernel: Kernel, raw: RawMessages, context: Hand
   }
 }
 
-/** `CallStream`: the tool's output while it runs, then the response. */
+/** Handles `CallStream`: the tool's output while it runs, then the response. */
 export async function* streamCall(
   kernel: Kernel,
   raw: RawMessages,
@@ -44,7 +44,7 @@ export async function* streamCall(
   yield { case: "response", value: await running };
 }
 
-/** One request to its answer; what is no request at all is a transport error. */
+/** Runs one request and returns its response; an undecodable request is a transport error. */
 export async function runRawMessage(
   kernel: Kernel,
   message: RawMessage,

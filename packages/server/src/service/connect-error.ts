@@ -9,7 +9,7 @@ import {
 } from "@narthex/contracts";
 import { Code, ConnectError } from "@connectrpc/connect";
 
-/** The one mapping from the kernel's codes to those of gRPC and Connect. */
+/** The only mapping from the kernel's codes to those of gRPC and Connect. */
 const CONNECT_CODES: Readonly<Record<KernelCode, Code>> = {
   INVALID_REQUEST: Code.InvalidArgument,
   INVALID_INPUT: Code.InvalidArgument,
@@ -93,12 +93,12 @@ export function toConnectCode(code: KernelCode): Code {
   return CONNECT_CODES[code];
 }
 
-/** The same fault where it means that the caller could not show who it is. */
+/** Converts the same error for a caller that could not be authenticated. */
 export function toUnauthenticated(fault: unknown): ConnectError {
   return isKernelError(fault) ? describe(fault, Code.Unauthenticated) : toConnectError(fault);
 }
 
-/** What a client is told about a fault. Anything but a KernelError stays inside: its text may hold anything. */
+/** Converts an error for a client. Only a KernelError's text is sent: any other text may contain anything. */
 export function toConnectError(fault: unknown): ConnectError {
   if (fault instanceof ConnectError) return fault;
   if (!isKernelError(fault)) {
@@ -119,7 +119,7 @@ function describe(fault: KernelError, code: Code): ConnectError {
   return new ConnectError(fault.message, code, undefined, details, fault);
 }
 
-/** The way back, for clients: the kernel's own code, where the server sent one. */
+/** Converts an error back in a client: to the kernel's own code, if the server sent one. */
 export function toKernelError(fault: unknown): KernelError {
   if (isKernelError(fault)) return fault;
   const error = ConnectError.from(fault);
@@ -136,7 +136,7 @@ export function toKernelError(fault: unknown): KernelError {
   return new KernelError(code, error.rawMessage || "the kernel gave no reason", { cause: error });
 }
 
-/** For errors that the protocol itself made. */
+/** For errors of the protocol itself. */
 const PROTOCOL_CODES: ReadonlyMap<Code, KernelCode> = new Map<Code, KernelCode>([
   [Code.Unavailable, "KERNEL_UNREACHABLE"],
   [Code.Unauthenticated, "TOKEN_INVALID"],

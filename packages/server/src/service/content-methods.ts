@@ -13,7 +13,7 @@ import { toHash, toWholeNumber } from "./wire-values.ts";
 
 type ContentMethods = Pick<ServiceImpl<typeof KernelService>, "listTools" | "putContent" | "getContent">;
 
-/** Chunks above this are cut: clients of gRPC take 4 MB by default, and JSON costs time by the byte. */
+/** Larger chunks are split: clients of gRPC accept 4 MB by default, and JSON costs time per byte. */
 const MAX_CHUNK_BYTES = 64 * 1024;
 
 /** The methods of KernelService that are authenticated by a bearer token. */

@@ -4,7 +4,7 @@ import type { Logger } from "@narthex/kernel";
 import { toConnectError } from "./connect-error.ts";
 
 /**
- * Turns faults of the kernel into transport errors, and logs unexpected ones. A client that disconnects while the kernel
+ * Converts kernel errors to transport errors, and logs unexpected ones. A client that disconnects while the kernel
  * writes to it is expected: the ledger records how its calls ended.
  */
 export function createErrorInterceptor(log: Logger | undefined): Interceptor {

@@ -2,18 +2,22 @@ import { closeGracefully } from "../close-gracefully.ts";
 import type { HttpListener, NodeRequest, NodeResponse } from "./http-listener.ts";
 import { createWriteWatch } from "./write-watch.ts";
 
-/** The requests of a door that are being answered. */
+/** The active requests of a door. */
 export interface Exchanges {
   readonly size: number;
-  /** The signal is aborted when nobody waits for the response any more, and to cancel what runs for it. */
+  /**
+   * Returns a signal that aborts when no client waits for the response any more, or when the door cancels the request.
+   */
   begin(response: NodeResponse): AbortSignal;
-  /** Takes no new requests, lets running ones finish for `graceMs`, then cancels them and hangs up. */
+  /** Takes no new requests, lets running ones finish for `graceMs`, then cancels them and disconnects. */
   close(listener: HttpListener, graceMs: number): Promise<void>;
-  /** For a door that never opened. */
+  /** Cleans up for a door that never opened. */
   drop(): void;
 }
 
-/** Why an exchange ends with its response. One for all: to make one takes longer than to hear of it. */
+/**
+ * Abort reason when the response was closed. One shared instance, because creating it takes longer than handling it.
+ */
 const OVER = new DOMException("the response was closed", "AbortError");
 
 export function createExchanges(writeTimeoutMs: number): Exchanges {
@@ -60,7 +64,7 @@ export function createExchanges(writeTimeoutMs: number): Exchanges {
   };
 }
 
-/** Answers a request that no exchange begins for. */
+/** Responds to a request for which no exchange begins. */
 export function rejectExchange(request: NodeRequest, response: NodeResponse, status: number, message: string): void {
   response.statusCode = status;
   response.setHeader("content-type", "text/plain; charset=utf-8");

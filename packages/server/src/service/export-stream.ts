@@ -1,10 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type ExportLedgerResponseSchema, KernelError } from "@narthex/contracts";
 
-/** The bytes of a bundle of a session, or of the whole ledger if the id is empty; given by whoever opens the door. */
+/**
+ * Yields the bytes of a bundle of a session, or of the whole ledger if the id is empty; provided by the code that opens
+ * the door.
+ */
 export type ExportLedger = (sessionId: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
-/** Small parts travel together, large ones in pieces. */
+/** Small parts are sent together, large ones in pieces. */
 const CHUNK_BYTES = 256 * 1024;
 
 export async function* streamExport(

@@ -1,11 +1,11 @@
 /**
- * Values handed from a producer that is called to a consumer that iterates. The producer waits until each value was
- * taken, so at most one is held.
+ * Passes values from a producer that pushes to a consumer that iterates. The producer waits until each value was
+ * consumed, so at most one is held.
  */
 export interface Handoff<T> {
-  /** Resolves when the consumer asks for the next value, or has gone. */
+  /** Resolves when the consumer requests the next value, or has stopped. */
   give(value: T): Promise<void>;
-  /** After the last value. */
+  /** Called after the last value. */
   end(): void;
   values(): AsyncGenerator<T, void>;
 }

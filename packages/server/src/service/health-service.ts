@@ -3,10 +3,10 @@ import { AdminService, KernelService } from "@narthex/contracts";
 import type { Kernel } from "@narthex/kernel";
 import { type Health, HealthCheckResponse_ServingStatus as Status } from "@narthex/contracts/health";
 
-/** The empty name is the server as a whole. */
+/** The empty name stands for the whole server. */
 const SERVICES = ["", KernelService.typeName, AdminService.typeName];
 
-/** The standard gRPC health protocol. Open to anyone; it tells nothing but whether calls are taken. */
+/** The standard gRPC health protocol. Open to anyone; it only reveals whether calls are taken. */
 export function createHealthService(kernel: Kernel, stopping: AbortSignal): ServiceImpl<typeof Health> {
   const statusNow = (): Status => (kernel.closing || stopping.aborted ? Status.NOT_SERVING : Status.SERVING);
   return {

@@ -35,12 +35,12 @@ export interface HttpDispatchOptions extends ProcessMethodsOptions {
   readonly log: Logger | undefined;
 }
 
-/** Answers one request that the guard let in. */
+/** Responds to one request that passed the guard. */
 export type HttpDispatch = (request: NodeRequest, response: NodeResponse, exchange: Exchange) => void;
 
 export interface Exchange {
   readonly path: string;
-  /** Aborts when nobody waits for the answer any more, or the door closes. */
+  /** Aborts when the client has disconnected, or the door closes. */
   readonly signal: AbortSignal;
 }
 
@@ -52,7 +52,7 @@ const RAW_PATHS: ReadonlySet<string> = new Set([
 ]);
 const UNARY_TYPE = /^application\/(?:proto|json(?:; ?charset=utf-?8)?)$/i;
 const JSON_TYPE = /^application\/(?:[a-z-]+\+)?json\b/i;
-/** The longest time-out a timer takes, in seconds and in milliseconds. */
+/** Maximum duration of a timer, in seconds and in milliseconds. */
 const MAX_TIMEOUT_S = 2_147_483;
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
@@ -85,7 +85,7 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
       return;
     }
     serveConnect(handler, request, response, RAW_PATHS.has(path), gathering).catch(() => {
-      // A client that hung up is nobody's fault.
+      // A client that disconnected is not an error.
       if (!signal.aborted) log?.("warn", "an answer could not be sent", { method: handler.method.name });
       response.destroy();
     });
@@ -106,7 +106,7 @@ async function serveConnect(
   const answer = await handler({
     httpVersion: request.httpVersion,
     method: request.method ?? "",
-    // The host was checked; handlers never look at it.
+    // The host was checked before; handlers never use it.
     url: new URL(request.url ?? "/", "http://narthex").href,
     header: headersOf(request),
     body: raw?.body ?? withIdleTimeout(request, gathering.idleTimeoutMs),
@@ -121,7 +121,7 @@ function createHandlers(options: HttpDispatchOptions) {
   const { maxCallsPerStream, maxBytesPerStream } = limits;
   const rawOptions = { kernel, maxCallsPerStream, maxBytesPerStream, stopping };
   const routerOptions = {
-    // Requests and answers stay uncompressed: a few bytes must not become many.
+    // Requests and responses stay uncompressed: a few bytes must not expand to many.
     acceptCompression: [],
     readMaxBytes: limits.maxOtherMessageBytes,
     jsonOptions: { ignoreUnknownFields: false },
@@ -162,7 +162,7 @@ function headersOf(request: NodeRequest): Headers {
   return headers;
 }
 
-/** A time-out longer than a timer can hold would fire at once. */
+/** A timeout longer than the maximum of a timer would fire at once. */
 function clampTimeouts(headers: Headers): void {
   if (Number(headers.get("connect-timeout-ms")) > MAX_TIMEOUT_MS) {
     headers.set("connect-timeout-ms", `${MAX_TIMEOUT_MS}`);

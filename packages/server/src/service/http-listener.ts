@@ -16,16 +16,16 @@ export interface HttpListenerOptions {
   readonly limits: ServiceLimits;
   readonly tls?: TlsIdentity;
   onRequest(request: NodeRequest, response: NodeResponse): void;
-  /** A connection that never became a request. */
+  /** Called for a connection that never became a request. */
   onRefused(reason: string): void;
 }
 
 export interface HttpListener {
-  /** To be told where to listen. */
+  /** The server on which to call `listen`. */
   readonly server: Server;
-  /** How many connections are open. */
+  /** Number of open connections. */
   readonly connections: number;
-  /** Takes no new connections; those that carry nothing are closed, the others after their last answer. */
+  /** Takes no new connections; idle ones are closed, the others after their last response. */
   stop(): void;
   /** Resolves when no connection is left. */
   drained(): Promise<void>;
@@ -35,15 +35,15 @@ export interface HttpListener {
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 /**
- * One port for HTTP/1.1 and HTTP/2 without negotiation: the first bytes of a connection tell which it is. HTTP/2 and TLS are
- * loaded when they are needed: few kernels ever are asked by them.
+ * Listens on one port for HTTP/1.1 and HTTP/2 without negotiation: the first bytes of a connection tell which it is.
+ * HTTP/2 and TLS are loaded on first use: few kernels ever need them.
  */
 export async function createHttpListener(options: HttpListenerOptions): Promise<HttpListener> {
   const { limits, tls, onRequest, onRefused } = options;
   const sockets = new Set<Socket>();
   let http2: Http2Sessions | undefined;
   let loadingHttp2: Promise<Http2Sessions> | undefined;
-  /** Connections that have not said yet what they are. */
+  /** Connections whose protocol is not known yet. */
   const undecided = new Set<Socket>();
   let emptied: (() => void) | undefined;
 
@@ -53,22 +53,22 @@ export async function createHttpListener(options: HttpListenerOptions): Promise<
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
-      // The guard answers for it.
+      // The guard responds instead.
       requireHostHeader: false,
       maxHeaderSize: 16 * 1024,
-      // What a connection may hold unread, times a thousand strangers.
+      // Small, because each of a thousand unauthenticated connections may hold this much unread data.
       highWaterMark: 16 * 1024,
     },
     onRequest,
   );
   http1.maxRequestsPerSocket = 0;
   http1.on("clientError", (fault: NodeJS.ErrnoException, socket) => {
-    // A client that ends while it is answered asked for nothing wrong.
+    // A client that disconnects during a response has sent nothing invalid.
     if (fault.code !== "ECONNRESET" && fault.code !== "EPIPE") onRefused("bad_http");
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     else socket.destroy();
   });
-  // A server that does not listen itself starts its time-outs only when told that it does.
+  // A server that does not listen itself starts its timeouts only after this event.
   http1.emit("listening");
 
   async function loadHttp2(): Promise<Http2Sessions> {
@@ -131,7 +131,9 @@ export async function createHttpListener(options: HttpListenerOptions): Promise<
       else void waitForHttp2();
     }
 
-    /** SECURITY: until then the connection is undecided: its time-out runs, closing ends it, and it reads no further. */
+    /**
+     * SECURITY: until then the connection stays undecided: its timeout runs, closing ends it, and it reads no further.
+     */
     async function waitForHttp2(): Promise<void> {
       try {
         loadingHttp2 ??= loadHttp2();

@@ -4,9 +4,9 @@ import type { HttpListenerOptions } from "./http-listener.ts";
 
 /** The HTTP/2 connections of a listener. */
 export interface Http2Sessions {
-  /** Serves a connection whose first bytes, still unread, are the preface. */
+  /** Serves a connection whose preface is still unread. */
   readonly accept: (socket: Socket) => void;
-  /** Ends each connection after its last answer. */
+  /** Ends each connection after its last response. */
   close(): void;
   destroy(): void;
 }

@@ -1,10 +1,10 @@
 import type { HttpDispatch, HttpDispatchOptions } from "./http-dispatch.ts";
 
 /**
- * Answers requests by code that the first one loads: most kernels inside another program are never asked.
+ * Responds to requests with code that the first one loads: most kernels inside another program never get one.
  *
- * SECURITY: a request that waits for it is one of the door's exchanges already, so limits, time-outs and closing hold, and
- * its body stays unread.
+ * SECURITY: a request that waits for the code is already one of the door's exchanges, so limits, timeouts and closing
+ * apply, and its body stays unread.
  */
 export function createLazyDispatch(options: HttpDispatchOptions): HttpDispatch {
   let dispatch: HttpDispatch | undefined;

@@ -1,7 +1,7 @@
 import { create, type LeaseInfo, LeaseInfoSchema } from "@narthex/contracts";
 import { type LeaseFacts, leaseToJson } from "@narthex/kernel";
 
-/** A lease as an administrator sees it. */
+/** Converts a lease for an administrator. */
 export function toLeaseInfo({ lease, state, budgetRemaining, childLeaseIds }: LeaseFacts): LeaseInfo {
   return create(LeaseInfoSchema, {
     leaseId: lease.id,

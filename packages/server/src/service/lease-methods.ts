@@ -6,7 +6,7 @@ import { toLeaseInfo } from "./lease-info.ts";
 import { parseLeaseText } from "./lease-text.ts";
 import { toHash, toWholeNumber } from "./wire-values.ts";
 
-/** Splits a session's own lease: the bearer's, whatever else the request says. */
+/** Delegates from a session's own lease: always the bearer's, whatever else the request says. */
 export function createDelegateLease(kernel: Kernel): ServiceImpl<typeof KernelService>["delegateLease"] {
   return async ({ lease, agent, workingDirectory, seed, labels, contentHashes }, context) => {
     const { session, token } = await kernel.delegateLease({
@@ -29,7 +29,7 @@ export function createDelegateLease(kernel: Kernel): ServiceImpl<typeof KernelSe
   };
 }
 
-/** Ends a lease that was split off the bearer's own. */
+/** Ends a child lease of the bearer's session. */
 export function createReleaseLease(kernel: Kernel): ServiceImpl<typeof KernelService>["releaseLease"] {
   return async ({ leaseId }, context) => {
     const { budgetReturned } = await kernel.releaseLease({ sessionId: readBearerToken(context), leaseId });
@@ -55,7 +55,10 @@ export function createLeaseMethods(kernel: Kernel): LeaseMethods {
   };
 }
 
-/** OpenSession with a parent: what it leaves out is the parent's, and what it says must be too, but for the agent. */
+/**
+ * Converts an OpenSession request with a parent: omitted fields default to the parent's, and workspace, tenant and user
+ * must equal the parent's if given; only the agent's name may differ.
+ */
 export function toDelegation(request: OpenSessionRequest): Delegation {
   const { parentSessionId, workspace, workingDirectory, tenant, user, agent, seed, lease, ttlMs, adopt, labels } =
     request;

@@ -1,10 +1,10 @@
 import { JsonSyntaxError, KernelError, parseJson } from "@narthex/contracts";
 import { type LeaseRequest, parseLeaseRequest } from "@narthex/kernel";
 
-/** SECURITY: agents send leases too; more text than this says nothing that a lease can hold. */
+/** SECURITY: agents send leases too; no valid lease needs more text than this. */
 const MAX_LEASE_CHARACTERS = 1024 * 1024;
 
-/** The lease that a request asks for, as its JSON text; throws LEASE_INVALID. */
+/** Parses the JSON text of a requested lease; throws LEASE_INVALID. */
 export function parseLeaseText(text: string): LeaseRequest {
   if (text.length > MAX_LEASE_CHARACTERS) {
     throw new KernelError("LEASE_INVALID", `the lease has more than ${MAX_LEASE_CHARACTERS} characters`);

@@ -20,7 +20,7 @@ import {
 import { consistencyProofText, inclusionProofText, type Kernel, type SignedCheckpoint } from "@narthex/kernel";
 import { toWholeNumber } from "./wire-values.ts";
 
-/** What is asked about the Merkle log, the same for whoever asks from afar and for whoever has the kernel at hand. */
+/** Requests about the Merkle tree, the same for remote clients and for code with direct access to the kernel. */
 export interface MerkleMethods {
   signCheckpoint(): Promise<SignCheckpointResponse>;
   getCheckpoint(request: GetCheckpointRequest): Promise<GetCheckpointResponse>;

@@ -3,8 +3,8 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 
 /**
- * A message in the JSON form of protobuf. The same text as protobuf's own writer gives for the messages used here,
- * a thousand times faster for bytes, which that one encodes a digit at a time on the main thread.
+ * Converts a message to the JSON form of protobuf. Produces the same text as protobuf's own writer for the messages
+ * used here, a thousand times faster for bytes, which that writer encodes one digit at a time on the main thread.
  */
 export function messageToJson(schema: DescMessage, message: Message): JsonObject {
   return writeMessage(reflect(schema, message));

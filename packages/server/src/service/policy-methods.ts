@@ -23,7 +23,7 @@ export function createPolicyMethods(
       return { explanation: JSON.stringify(explanation) };
     },
     async recordHookDecision({ input, answer, ...decision }) {
-      // Whatever the answer is, the kernel says whether it is one.
+      // Not validated here: the kernel checks whether it is a valid decision.
       await kernel.recordHookDecision({
         ...decision,
         input: readInput(input),

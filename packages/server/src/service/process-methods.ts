@@ -3,15 +3,15 @@ import { type AdminService, KernelError } from "@narthex/contracts";
 import type { Kernel } from "@narthex/kernel";
 import type { SessionAttendance } from "./session-attendance.ts";
 
-/** The process behind the doors, as its clients may know it. */
+/** The process behind the doors, as its clients may see it. */
 export interface KernelProcess {
   readonly version: string;
-  /** The command that holds the home. */
+  /** Command that holds the home. */
   readonly command: string;
   readonly startedAtMs: number;
-  /** MCP clients may be asked for approvals. */
+  /** Whether MCP clients may be asked for approvals. */
   readonly elicitation: boolean;
-  /** Ends the process in good order; absent where only the person who started it may do that. */
+  /** Ends the process gracefully; absent if only the user who started it may do that. */
   readonly stop?: ((reason: string) => void) | undefined;
 }
 
@@ -71,7 +71,7 @@ export function createProcessMethods({
   };
 }
 
-/** Once each time the session's lease was revoked or expired, until the signal aborts. */
+/** Yields each time the session's lease was revoked or expired, until the signal aborts. */
 async function* leaseEnds(
   sessionId: string,
   kernel: ProcessMethodsOptions["kernel"],

@@ -6,22 +6,22 @@ import { toConnectError } from "./connect-error.ts";
 import { type MessageContext, bufferMessage, SessionDenied } from "./buffer-message.ts";
 import { parseRequestJson, RequestJsonError } from "./request-json.ts";
 
-/** One request as it came, before anything was merged or dropped. */
+/** One request as received, before anything was merged or dropped. */
 export interface RawMessage {
-  /** Bytes where the form is binary. */
+  /** Bytes in the binary form. */
   readonly request: Uint8Array | ToolRequest | undefined;
-  /** The answer, where the message was refused before the kernel saw it. */
+  /** The response, if the message was refused before the kernel saw it. */
   readonly response: ToolResponse | undefined;
   readonly size: number;
   release(): void;
 }
 
-/** The requests of one call, beside the stream of placeholders that Connect is given in their stead. */
+/** The requests of one call, beside the stream of placeholders that Connect gets instead of them. */
 export interface RawMessages {
   readonly body: AsyncIterable<Uint8Array>;
-  /** The message that belongs to the placeholder just received. */
+  /** Returns the message that belongs to the placeholder just received. */
   take(): RawMessage;
-  /** Lets go of messages that nobody took. */
+  /** Releases messages that were never taken. */
   dispose(): void;
 }
 
@@ -30,11 +30,11 @@ const EMPTY_BINARY: Uint8Array = new Uint8Array(HEADER_BYTES);
 const EMPTY_JSON: Uint8Array = new Uint8Array([0, 0, 0, 0, 2, 0x7b, 0x7d]);
 
 /**
- * Takes the messages out of an enveloped body (gRPC, gRPC-Web, Connect streams).
+ * Extracts the messages of an enveloped body (gRPC, gRPC-Web, Connect streams).
  *
  * Connect parses messages before any handler sees them, and protobuf's parser merges what the kernel must refuse:
- * fields given twice, two variants at once. So each envelope is emptied here, and the handlers take the bytes from
- * the side. Pulling the body pulls the next message, so a handler that does not read stops the sender.
+ * duplicate fields, two variants at once. So each envelope is emptied here, and the handlers take the bytes separately.
+ * Pulling the body pulls the next message, so a handler that does not read stops the sender.
  */
 export function extractRawMessages(body: AsyncIterable<Uint8Array>, gathering: MessageContext): RawMessages {
   const taken: RawMessage[] = [];
@@ -72,7 +72,7 @@ async function* placeholders(
   }
 }
 
-/** The length of the next message; undefined at the end of the body. */
+/** Returns the length of the next message; undefined at the end of the body. */
 async function readHeader(source: BodySource, { idleTimeoutMs }: MessageContext): Promise<number | undefined> {
   while (source.queue.length < HEADER_BYTES) {
     const begun = source.queue.length > 0;
@@ -109,7 +109,7 @@ function toAnsweredMessage(answer: ToolResponse): RawMessage {
   return { request: undefined, response: answer, size: 0, release: () => undefined };
 }
 
-/** A request that breaks rules gets an answer; what cannot be read as a request ends the stream. */
+/** A request that breaks rules gets a response; one that cannot be decoded ends the stream. */
 function respondToViolations(fault: unknown, bytes: Uint8Array, { kernel, door }: MessageContext): ToolResponse {
   if (!(fault instanceof RequestJsonError)) throw fault;
   const answer = invalidRequest(fault.message, fault.violations, fault.requestId);

@@ -22,12 +22,15 @@ export interface RawMethodOptions {
   readonly stopping: AbortSignal;
 }
 
-/** The requests of a call whose envelopes were emptied. */
+/** The extracted requests of a call. */
 export const rawMessagesKey: ContextKey<RawMessages | undefined> = createContextKey<RawMessages | undefined>(undefined);
 
 const { call, callStream, session } = KernelService.method;
 
-/** The three methods that take a ToolRequest: they are given empty messages and take the real ones from the side. */
+/**
+ * Registers the three methods that take a ToolRequest: Connect passes them empty messages, and they take the real ones
+ * separately.
+ */
 export function registerBinaryMethods(router: ConnectRouter, options: RawMethodOptions): void {
   const { kernel } = options;
   router.rpc({ ...call, input: EmptySchema }, (_, context) => handleCall(kernel, getRawMessages(context), context));
@@ -39,7 +42,10 @@ export function registerBinaryMethods(router: ConnectRouter, options: RawMethodO
   );
 }
 
-/** The same in JSON. Their output is a free JSON value, made by hand: protobuf's own writer is slow with bytes. */
+/**
+ * Registers the same methods for JSON. Their output is a free JSON value, encoded by this package: protobuf's own
+ * writer is slow with bytes.
+ */
 export function registerJsonMethods(router: ConnectRouter, options: RawMethodOptions): void {
   const { kernel } = options;
   router.rpc({ ...call, input: EmptySchema, output: ValueSchema }, async (_, context) =>

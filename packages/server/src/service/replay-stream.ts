@@ -3,13 +3,16 @@ import { KernelError, type ReplayRequest, type ReplayResponseSchema } from "@nar
 
 export type ReplayEvent = MessageInitShape<typeof ReplayResponseSchema>;
 
-/** Which sessions are run again, and what is told of them. */
+/** Which sessions are replayed, and what is reported about them. */
 export type ReplaySelection = Pick<ReplayRequest, "sessionIds" | "skipVerify" | "digestOnly" | "listCalls">;
 
-/** Runs recorded sessions again, given by whoever opens the door. Goes on only as fast as what it finds is taken. */
+/**
+ * Replays recorded sessions; provided by the code that opens the door. Continues only as fast as its events are
+ * consumed.
+ */
 export type Replay = (asked: ReplaySelection, signal: AbortSignal) => AsyncIterable<ReplayEvent>;
 
-/** What a replay finds, as it finds it. A client that leaves ends it. */
+/** Streams the findings of a replay as they occur. A client that disconnects ends it. */
 export async function* streamReplay(
   replay: Replay | undefined,
   selection: ReplaySelection,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 
-/** Where a door listens, as clients write it. */
+/** Address of a door, as clients write it. */
 export type DoorAddress =
   | {
       readonly kind: "tcp";
@@ -14,21 +14,22 @@ export type DoorAddress =
 
 export interface Rejection {
   readonly status: number;
-  /** As the ledger counts it. */
+  /** Reason that the ledger counts. */
   readonly reason: string;
   readonly message: string;
 }
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
-/** What clients of unix sockets send for want of a name, with whatever port. */
+/** Host names that clients of unix sockets send by default, with any port. */
 const UNIX_NAMES: ReadonlySet<string> = new Set(["", "localhost", "narthex"]);
 
 /**
- * Decides by its head whether a request may come in.
+ * Creates a check of a request's head that decides whether the request is accepted.
  *
  * SECURITY: any web page can make a browser send requests to a loopback port. The Host check stops names that were
- * rebound to this address, the Origin check stops other pages, no CORS header is ever sent, and nothing answers GET but
- * `/healthz`, the files of the console, which hold no data, and MCP, which wants a token in a header that no page can set.
+ * rebound to this address, the Origin check stops other pages, and no CORS header is ever sent. GET is only served by
+ * `/healthz`, the files of the console, which hold no data, and MCP, which requires a token in a header that no page
+ * can set.
  */
 export function createRequestGuard(
   address: DoorAddress,
@@ -59,7 +60,7 @@ export function createRequestGuard(
   };
 }
 
-/** Without the query. */
+/** Returns the path without the query. */
 export function pathOf(request: IncomingMessage | Http2ServerRequest): string {
   const [path = ""] = (request.url ?? "").split("?", 1);
   return path;

@@ -12,7 +12,7 @@ import {
   type Violation,
 } from "@narthex/contracts";
 
-/** A request that could be read as JSON but is none; its id, where there is one, so that the answer can carry it. */
+/** Valid JSON that is not a valid request; carries the request's id, if there is one, for the response. */
 export class RequestJsonError extends KernelError {
   override readonly name = "RequestJsonError";
   readonly requestId: string;
@@ -31,8 +31,8 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const DECIMAL = /^(?:0|[1-9][0-9]{0,19})$/;
 
 /**
- * Reads a ToolRequest from the JSON form of protobuf, as strictly as the binary form is read: unknown fields, a field
- * given twice (by either of its names) and two variants at once are all named. Throws nothing but RequestJsonError.
+ * Parses a ToolRequest from the JSON form of protobuf, as strictly as from the binary form: unknown fields, a duplicate
+ * field (under either of its names) and two variants at once are all reported. Throws nothing but RequestJsonError.
  */
 export function parseRequestJson(source: Uint8Array): ToolRequest {
   const violations: Violation[] = [];
@@ -149,7 +149,7 @@ function readUnsigned(value: JsonValue, max: bigint): bigint | undefined {
   return number <= max ? number : undefined;
 }
 
-/** Both alphabets, with or without padding. */
+/** Decodes both alphabets, with or without padding. */
 function readBase64(text: string): Uint8Array | undefined {
   if (!BASE64.test(text)) return undefined;
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;

@@ -38,18 +38,18 @@ export interface ServiceDoorOptions {
   readonly verify: Verify;
   readonly replay?: Replay | undefined;
   readonly exportLedger?: ExportLedger | undefined;
-  /** Needed to listen beyond loopback. */
+  /** Required to listen beyond loopback. */
   readonly tls?: TlsIdentity;
   /** Further names by which clients reach this door. */
   readonly hostNames?: readonly string[];
-  /** Served on a port; a unix socket gives links to it. */
+  /** Served on a port; a unix socket creates links to it. */
   readonly console?: { readonly page: Console; createLink(): string | undefined };
   /** Served under `/mcp`. */
   readonly mcp?: McpHttp;
   /** The sessions whose clients are connected, over all doors. */
   readonly attendance?: SessionAttendance;
   readonly process?: KernelProcess | undefined;
-  /** Over all doors; those of this door by default. */
+  /** Number of connections over all doors; those of this door by default. */
   readonly connections?: () => number;
   readonly limits?: Partial<ServiceLimits>;
   /** The kernel's own by default. */
@@ -58,17 +58,17 @@ export interface ServiceDoorOptions {
 }
 
 export interface ServiceDoor {
-  /** With the port that was really opened. */
+  /** Includes the port that was actually opened. */
   readonly address: ServiceListen;
-  /** How many clients are connected. */
+  /** Number of connected clients. */
   readonly connections: number;
-  /** Takes no new requests, lets running ones finish for `graceMs`, then cancels them and hangs up. */
+  /** Takes no new requests, lets running ones finish for `graceMs`, then disconnects. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 const DOOR = "http";
 
-/** The services over Connect, gRPC, gRPC-Web and plain JSON. SPEC: docs/formats/wire.md. */
+/** Opens the services over Connect, gRPC, gRPC-Web and plain JSON. SPEC: docs/formats/wire.md. */
 export async function openServiceDoor(options: ServiceDoorOptions): Promise<ServiceDoor> {
   const { kernel, listen } = options;
   const limits: ServiceLimits = { ...DEFAULT_SERVICE_LIMITS, ...options.limits };
@@ -166,7 +166,7 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
   };
 }
 
-/** SECURITY: what is not encrypted stays on this machine. */
+/** SECURITY: unencrypted traffic stays on this machine. */
 export function requireLoopback(listen: ServiceListen): void {
   if (!("host" in listen) || isLoopback(listen.host)) return;
   throw new KernelError("CONFIG_INVALID", `listening on \`${listen.host}\` needs TLS; use 127.0.0.1 without it`);

@@ -2,30 +2,30 @@ import { MAX_FRAME_BYTES, MAX_JSON_BODY_BYTES } from "@narthex/contracts";
 
 export interface ServiceLimits {
   readonly maxConnections: number;
-  /** Requests being read or answered at once, over all connections. */
+  /** Maximum number of active requests, over all connections. */
   readonly maxRequests: number;
   readonly maxStreamsPerConnection: number;
-  /** Of one binary ToolRequest. */
+  /** Maximum size of one binary ToolRequest. */
   readonly maxMessageBytes: number;
-  /** Of one ToolRequest in JSON. */
+  /** Maximum size of one ToolRequest in JSON. */
   readonly maxJsonBytes: number;
-  /** Of one message of any other RPC. */
+  /** Maximum size of one message of any other RPC. */
   readonly maxOtherMessageBytes: number;
-  /** Calls of one Session stream that run or wait to be read by the client. */
+  /** Maximum number of calls of one Session stream that run or whose responses are unread. */
   readonly maxCallsPerStream: number;
-  /** Bytes of the requests of those calls; one that is larger runs alone. */
+  /** Maximum total size of the requests of those calls; a larger request runs alone. */
   readonly maxBytesPerStream: number;
   /** From connecting to the first bytes that tell HTTP/1.1 from HTTP/2. */
   readonly prefaceTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** The whole of an HTTP/1.1 request. */
+  /** Time limit for a complete HTTP/1.1 request. */
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
-  /** How long a request that has begun may send nothing. */
+  /** How long a started request may send nothing. */
   readonly bodyIdleTimeoutMs: number;
-  /** How long a connection of HTTP/2 may carry no request. */
+  /** How long an HTTP/2 connection may have no request. */
   readonly sessionIdleTimeoutMs: number;
-  /** How long an answer may wait for a client that does not read. */
+  /** How long a response may wait for a client that does not read. */
   readonly writeTimeoutMs: number;
 }
 
@@ -47,11 +47,11 @@ export const DEFAULT_SERVICE_LIMITS: ServiceLimits = {
   writeTimeoutMs: 60_000,
 };
 
-/** How much of an unfinished message may be held before its token is looked for. */
+/** How much of an unfinished message may be held before its token is checked. */
 export const UNCHECKED_BYTES = 8 * 1024;
-/** Where the token is looked for. */
+/** How many bytes are searched for the token. */
 export const HEAD_BYTES = 4 * 1024;
-/** Binary messages above this are refused when their first fields do not hold the token. */
+/** Larger binary messages are refused unless their first fields contain the token. */
 export const TOKEN_FIRST_ABOVE_BYTES = 1024 * 1024;
-/** What all unfinished messages without a known token may hold together, beyond `UNCHECKED_BYTES` each. */
+/** Maximum total size of all unfinished messages without a known token, beyond `UNCHECKED_BYTES` each. */
 export const UNAUTHENTICATED_BYTES = 8 * 1024 * 1024;

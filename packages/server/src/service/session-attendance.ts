@@ -1,55 +1,55 @@
 import { KernelError } from "@narthex/contracts";
 import type { Kernel, Logger } from "@narthex/kernel";
 
-/** The sessions that end with their clients, and which of these clients are connected right now. */
+/** Tracks the sessions that end with their clients, and which of these clients are connected right now. */
 export interface SessionAttendance {
-  /** Sessions with a connected client. */
+  /** Number of sessions with a connected client. */
   readonly size: number;
-  /** No session has a client, and none waits for its client to come back. */
+  /** Whether no session has a client, and none waits for its client to come back. */
   readonly isEmpty: boolean;
-  /** A client uses the session from now on. Throws SESSION_CLOSED for one that is just being closed. */
+  /** Registers a client that uses the session. Throws SESSION_CLOSED if the session is just being closed. */
   attend(sessionId: string, client: ClientFacts): Attending;
-  /** Closes the session unless its client comes in time. */
+  /** Closes the session unless its client registers in time. */
   expect(sessionId: string, withinMs: number): void;
-  /** The PATH of the session's client, or of the client of the nearest session above it. */
+  /** Returns the PATH of the session's client, or of the client of the nearest ancestor session. */
   findPath(sessionId: string): Promise<string | undefined>;
-  /** Closes no session any more: the kernel stops, and clients go on with their sessions at the next one. */
+  /** Stops closing sessions: the kernel is stopping, and clients continue their sessions at the next one. */
   stop(): void;
 }
 
 export interface ClientFacts {
-  /** Empty if the client did not say. */
+  /** Empty if the client did not send it. */
   readonly path: string;
 }
 
 export interface Attending {
-  /** The client's connection has ended. */
+  /** Called when the client's connection has ended. */
   leave(): void;
 }
 
 export interface SessionAttendanceOptions {
-  /** Told of every change: the sessions that end with their clients. */
+  /** Called after every change with the sessions that end with their clients. */
   readonly onChange?: ((sessionIds: readonly string[]) => void) | undefined;
   readonly log?: Logger | undefined;
-  /** How long a client whose connection broke may take to come back. */
+  /** How long a client may take to come back after a broken connection. */
   readonly returnMs?: number | undefined;
 }
 
 type SessionKernel = Pick<Kernel, "getSession" | "closeSession">;
 
 interface Attended {
-  /** Connections of its client. */
+  /** Number of connections of its client. */
   connections: number;
   path: string;
   timer: NodeJS.Timeout | undefined;
   isClosing: boolean;
 }
 
-/** A client that lives has opened its next connection before it ends the last one. */
+/** Short, because a live client opens its next connection before it closes the last one. */
 const RETURN_MS = 500;
-/** Of a PATH that is looked at. */
+/** Maximum length of a PATH that is used. */
 const MAX_PATH_CHARACTERS = 32 * 1024;
-/** Deeper than leases can be delegated. */
+/** Larger than the maximum delegation depth of leases. */
 const MAX_DEPTH = 32;
 
 export function createSessionAttendance(
@@ -76,7 +76,7 @@ export function createSessionAttendance(
     entry.timer = setTimeout(() => void close(sessionId, entry), withinMs).unref();
   }
 
-  /** A client that leaves in good order has closed its session before. */
+  /** A client that ends gracefully has closed its session before. */
   async function forgetIfOver(sessionId: string, entry: Attended): Promise<void> {
     const state = (
       await kernel()
@@ -92,7 +92,7 @@ export function createSessionAttendance(
     if (isStopped) return;
     entry.isClosing = true;
     try {
-      // The running calls are cancelled and recorded first.
+      // This cancels and records the running calls first.
       await kernel().closeSession(sessionId);
     } catch (fault) {
       const error = fault instanceof Error ? fault.message : String(fault);

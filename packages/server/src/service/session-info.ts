@@ -1,7 +1,7 @@
 import { create, type SessionInfo, SessionInfoSchema } from "@narthex/contracts";
 import { leaseToJson, type SessionFacts } from "@narthex/kernel";
 
-/** A session as an administrator sees it. Its token's hash stays inside. */
+/** Converts a session for an administrator. Omits the hash of its token. */
 export function toSessionInfo({ session, lease, budgetRemaining }: SessionFacts): SessionInfo {
   return create(SessionInfoSchema, {
     sessionId: session.id,

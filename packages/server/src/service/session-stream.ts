@@ -10,11 +10,11 @@ export interface SessionStreamOptions {
   readonly kernel: Kernel;
   readonly raw: RawMessages;
   readonly context: HandlerContext;
-  /** Calls that run or whose answer the client has not read. */
+  /** Maximum number of calls that run or whose responses the client has not read. */
   readonly maxCalls: number;
-  /** Of those calls; one that is larger runs alone. */
+  /** Maximum total size of the requests of those calls; a larger one runs alone. */
   readonly maxBytes: number;
-  /** The door closes: nothing more is read, what runs is answered. */
+  /** Aborts when the door closes: nothing more is read, running calls get their responses. */
   readonly stopping: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ interface Answer {
   release(): void;
 }
 
-/** `Session`: many calls over one stream, answers in the order they are ready. */
+/** Runs `Session`: many calls over one stream, with responses in the order in which they are ready. */
 export async function* runSessionStream(
   placeholders: AsyncIterable<unknown>,
   { kernel, raw, context, maxCalls, maxBytes, stopping }: SessionStreamOptions,

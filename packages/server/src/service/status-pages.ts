@@ -1,6 +1,6 @@
 import type { NodeRequest, NodeResponse } from "./http-listener.ts";
 
-/** What people and load balancers ask for by hand. Open to anyone: it tells nothing but whether calls are taken. */
+/** Pages for people and load balancers. Open to anyone: they only reveal whether calls are taken. */
 export interface StatusPages {
   handles(method: string, path: string): boolean;
   serve(request: NodeRequest, response: NodeResponse, path: string): void;
@@ -10,7 +10,7 @@ const HEALTH = "/healthz";
 const ROOT = "/";
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** `/healthz` says whether calls are taken; where there is a console, `/` leads to it. */
+/** The page `/healthz` says whether calls are taken; if there is a console, `/` redirects to it. */
 export function createStatusPages(options: {
   readonly consolePath: string | undefined;
   isServing(): boolean;

@@ -100,12 +100,12 @@ export function bearer(token: string) {
   return { headers: { authorization: `Bearer ${token}` } };
 }
 
-/** What answers in JSON may hold. */
+/** Fields that a JSON response may have. */
 interface AnswerJson {
   readonly requestId?: string;
   readonly success?: object;
   readonly error?: { readonly errorCode: string; readonly violations: readonly { readonly rule: string }[] };
-  /** Of errors of the transport. */
+  /** Code of a transport error. */
   readonly code?: string;
 }
 
@@ -115,7 +115,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** One raw HTTP/1.1 request. */
+/** Sends one raw HTTP/1.1 request. */
 export async function post(
   target: { readonly port: number } | { readonly socketPath: string },
   {
@@ -149,7 +149,7 @@ async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The next item of a stream that goes on. */
+/** Returns the next item of a stream that has not ended. */
 export async function nextOf<T>(items: AsyncIterator<T>): Promise<T> {
   const next = await items.next();
   if (next.done === true) throw new Error("the stream has ended");
@@ -177,7 +177,7 @@ export async function put(client: Client<typeof KernelService>, kernel: TestKern
   return await client.putContent(parts(), bearer(kernel.token));
 }
 
-/** One gRPC call of `Call` with the message given as bytes. */
+/** Makes one gRPC `Call` with the message given as bytes. */
 export async function grpcUnary(t: TestContext, baseUrl: string, message: Uint8Array, headers = {}) {
   const session = connectHttp2(baseUrl);
   t.after(() => session.destroy());

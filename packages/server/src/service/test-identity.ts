@@ -1,4 +1,4 @@
-/** A key pair for tests of TLS. It protects nothing: everybody who reads this has it. */
+/** A key pair for tests of TLS. It protects nothing, because it is public. */
 export const TEST_IDENTITY = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgqnttW3uRBJ1hnzhT

@@ -1,4 +1,4 @@
 export type TokenScope = "admin" | "read" | "approve";
 
-/** What a token that is not a session's may do; undefined if it is no token of this kernel. */
+/** Returns the scope of a token that is not a session token; undefined if this kernel does not know the token. */
 export type Authorize = (token: string) => Promise<{ readonly scope: TokenScope } | undefined>;

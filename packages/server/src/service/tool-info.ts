@@ -1,7 +1,7 @@
 import { create, type ToolInfo, ToolInfoSchema } from "@narthex/contracts";
 import { capabilityToJson, type ToolFacts } from "@narthex/kernel";
 
-/** A registered tool as the wire shows it. */
+/** Converts a registered tool for the wire. */
 export function toToolInfo({ declaration, definitionHash, state, reason, viewBytes, anyCase }: ToolFacts): ToolInfo {
   const { bounds } = declaration;
   return create(ToolInfoSchema, {

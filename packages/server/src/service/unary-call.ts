@@ -9,12 +9,13 @@ import type { NodeRequest, NodeResponse } from "./http-listener.ts";
 import { messageToJson } from "./message-json.ts";
 import { parseRequestJson, RequestJsonError } from "./request-json.ts";
 
-/** The longest time-out a timer takes. */
+/** Maximum duration of a timer. */
 const MAX_TIMER_MS = 0x7fff_ffff;
 
 /**
- * `Call` by Connect's unary protocol, binary or plain JSON. By hand, because there a body that is no request still
- * gets its answer, because JSON must be read strictly, and because it is the way most clients come in.
+ * Serves `Call` by Connect's unary protocol, binary or plain JSON. Implemented without the library, because an invalid
+ * request body must still get its response, because JSON must be parsed strictly, and because most clients use this
+ * path.
  */
 export async function serveUnaryCall(
   request: NodeRequest,
@@ -29,7 +30,7 @@ export async function serveUnaryCall(
     const body = gathering.isJson
       ? Buffer.from(JSON.stringify(messageToJson(ToolResponseSchema, answer)))
       : encodeResponse(answer);
-    // An answer that its caller does not read counts as in flight.
+    // A response that its caller has not read counts as in flight.
     gathering.budget.acquireOverLimit(body.length);
     response.once("close", () => gathering.budget.release(body.length));
     send(request, response, 200, gathering.isJson ? "application/json" : "application/proto", body);
@@ -74,7 +75,7 @@ async function callFromBody(
       bytes = message.bytes;
       const call = gathering.isJson ? parseRequestJson(bytes) : bytes;
       const traceParent = request.headers["traceparent"]?.toString();
-      // The kernel keeps the deadline: a timer here would begin earlier, and end the call as CANCELLED.
+      // The kernel enforces the deadline: a timer here would start earlier, and end the call as CANCELLED.
       const deadline = timeoutMs === undefined ? {} : { timeoutMs };
       const answer = await kernel.call({ request: call, traceParent, door, signal: gathering.signal, ...deadline });
       return gathering.isJson ? answer : withRequestId(answer, bytes);
@@ -104,7 +105,7 @@ function send(request: NodeRequest, response: NodeResponse, status: number, type
   response.statusCode = status;
   response.setHeader("content-type", type);
   response.setHeader("content-length", body.length);
-  // What was not read of a refused body is not waited for.
+  // Closes the connection instead of waiting for the unread rest of a refused body.
   if (!request.readableEnded && request.httpVersionMajor === 1) response.setHeader("connection", "close");
   response.end(body);
 }

@@ -6,14 +6,14 @@ export interface VerifyProgressFacts {
   readonly recordsTotal: number;
 }
 
-/** The independent reader of the ledger, given by whoever opens the door. */
+/** Verifies the ledger with the independent reader; provided by the code that opens the door. */
 export type Verify = (
   request: VerifyRequest,
   onProgress: (progress: VerifyProgressFacts) => void,
   signal: AbortSignal,
 ) => Promise<VerifyReport>;
 
-/** Progress, as much of it as the client reads, then the report. */
+/** Streams progress, as much of it as the client reads, then the report. */
 export async function* streamVerify(
   verify: Verify,
   request: VerifyRequest,

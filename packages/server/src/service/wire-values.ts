@@ -1,6 +1,6 @@
 import { HASH_SIZE, KernelError } from "@narthex/contracts";
 
-/** A uint64 of the wire as a number. */
+/** Converts a uint64 of the wire to a number. */
 export function toWholeNumber(value: bigint, field: string): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
     const message = `\`${field}\` is too large`;
@@ -9,7 +9,7 @@ export function toWholeNumber(value: bigint, field: string): number {
   return Number(value);
 }
 
-/** A hash given by a client. */
+/** Checks a hash sent by a client. */
 export function toHash(value: Uint8Array, field: string): Uint8Array {
   if (value.length !== HASH_SIZE) {
     const message = `\`${field}\` is the ${HASH_SIZE} bytes of a BLAKE3 hash`;

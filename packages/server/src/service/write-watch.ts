@@ -1,6 +1,6 @@
 import type { NodeResponse } from "./http-listener.ts";
 
-/** Hangs up on clients that do not read their answers. */
+/** Disconnects clients that do not read their responses. */
 export interface WriteWatch {
   add(response: NodeResponse): void;
   remove(response: NodeResponse): void;

@@ -1,6 +1,6 @@
 import type { ScriptedResponse } from "./scripted-response.ts";
 
-/** An answer as Anthropic's messages stream it. Tokens of the answer are counted up to the event that tells them. */
+/** A response as streamed by Anthropic's messages API. Output tokens are counted up to the event that reports them. */
 export function anthropicStream(answer: ScriptedResponse): string {
   const message = { id: "msg_1", type: "message", role: "assistant", content: [], model: answer.model };
   const usage = { input_tokens: answer.inputTokens, output_tokens: 1 };
@@ -22,7 +22,7 @@ export function anthropicStream(answer: ScriptedResponse): string {
   return events.map((event) => anthropicEvent(event)).join("");
 }
 
-/** The same answer to a request without `stream`. */
+/** The same response to a request without `stream`. */
 export function anthropicMessage(answer: ScriptedResponse): string {
   return JSON.stringify({
     id: "msg_1",

@@ -1,6 +1,6 @@
 import type { ScriptedResponse } from "./scripted-response.ts";
 
-/** An answer as Gemini's `streamGenerateContent` streams it: the last chunk with content is also the end. */
+/** A response as streamed by Gemini's `streamGenerateContent`: the last chunk with content is also the end. */
 export function geminiStream(answer: ScriptedResponse): string {
   const parts = contentParts(answer);
   const chunks = [
@@ -14,7 +14,7 @@ export function geminiStream(answer: ScriptedResponse): string {
   return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join("");
 }
 
-/** The same answer to `generateContent`. */
+/** The same response to `generateContent`. */
 export function geminiContent(answer: ScriptedResponse): string {
   return JSON.stringify(lastChunk(answer, contentParts(answer)));
 }

@@ -11,17 +11,17 @@ import type { ScriptedResponse } from "./scripted-response.ts";
 import type { ModelRequest } from "./model-request.ts";
 import type { ModelReply } from "./start-model-server.ts";
 
-/** One way to ask a model over HTTP. */
+/** One HTTP protocol of a model provider. */
 export interface ModelProtocol {
-  /** Whether a path, without its query, is this protocol's. */
+  /** Whether a path, without its query, belongs to this protocol. */
   owns(path: string): boolean;
   read(body: JsonObject): ModelRequest;
-  /** Whether the answer is wanted as a stream. */
+  /** Whether the client requests a streamed response. */
   isStreaming(path: string, body: JsonObject): boolean;
   stream(answer: ScriptedResponse): string;
-  /** The answer as one JSON text. */
+  /** The response as one JSON text. */
   whole(answer: ScriptedResponse): string;
-  /** The provider's words for an answer that ends with text, and for one that ends with calls. */
+  /** The provider's stop reasons for a response that ends with text, and for one that ends with calls. */
   readonly stops: { readonly text: string; readonly calls: string };
 }
 
@@ -63,7 +63,7 @@ const gemini: ModelProtocol = {
 
 export const MODEL_PROTOCOLS: readonly ModelProtocol[] = [anthropic, openai, openaiResponses, gemini];
 
-/** Answers to requests around a conversation: counting tokens, listing models. Undefined: the path is unknown. */
+/** Responds to auxiliary requests: counting tokens, listing models. Undefined for an unknown path. */
 export function answerAside(method: string, path: string): ModelReply | undefined {
   const json = (status: number, body: unknown): ModelReply => ({
     status,
@@ -79,7 +79,7 @@ export function answerAside(method: string, path: string): ModelReply | undefine
   return undefined;
 }
 
-/** The error of a provider that does not know a path; which provider was meant is guessed by the path. */
+/** The error of a provider for an unknown path; the provider is guessed from the path. */
 export function answerUnknown(path: string): ModelReply {
   const body = path.includes("/v1beta")
     ? geminiError(404, "NOT_FOUND", "not found")

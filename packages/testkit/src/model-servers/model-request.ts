@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 
-/** A request as a model sees it, whichever provider's form it has. */
+/** A request as a model sees it, independent of the provider. */
 export interface ModelRequest {
   /** The system prompt. */
   readonly instructions: string;
-  /** What the user's side said, in order, without tool results. */
+  /** The user's texts, in order, without tool results. */
   readonly prompts: readonly string[];
   readonly tools: readonly DeclaredTool[];
   /** Calls that the model made in this conversation. */
   readonly calls: readonly ModelCall[];
-  /** The answers to them, in order. */
+  /** The results of the calls, in order. */
   readonly results: readonly ToolResultText[];
   /** Media types of all images and documents in the conversation. */
   readonly media: readonly string[];
@@ -51,7 +51,7 @@ export function readText(value: JsonValue | undefined): string {
     .join("\n");
 }
 
-/** Media types of `data:` URLs, wherever they are in a value. */
+/** Media types of all `data:` URLs anywhere in a value. */
 export function readDataUrls(value: JsonValue | undefined): readonly string[] {
   if (typeof value === "string") return /^data:([\w.+-]+\/[\w.+-]+)[;,]/.exec(value)?.slice(1) ?? [];
   if (Array.isArray(value)) return value.flatMap((item) => readDataUrls(item));

@@ -1,6 +1,8 @@
 import type { ScriptedResponse, ScriptedCall } from "./scripted-response.ts";
 
-/** An answer as OpenAI's Responses API streams it: each item is announced, filled and repeated whole at its end. */
+/**
+ * A response as streamed by OpenAI's Responses API: each item is announced, filled, and repeated as a whole at its end.
+ */
 export function openaiResponsesStream(answer: ScriptedResponse): string {
   const items = itemEvents(answer);
   const events = [
@@ -14,7 +16,7 @@ export function openaiResponsesStream(answer: ScriptedResponse): string {
     .join("");
 }
 
-/** The same answer to a request without `stream`. */
+/** The same response to a request without `stream`. */
 export function openaiResponse(answer: ScriptedResponse): string {
   return JSON.stringify(response(answer, "completed", finishedItems(itemEvents(answer))));
 }

@@ -1,6 +1,6 @@
 import type { ScriptedResponse } from "./scripted-response.ts";
 
-/** An answer as OpenAI's chat completions stream it, with its use of tokens in a last chunk of its own. */
+/** A response as streamed by OpenAI's chat completions, with the token usage in a separate last chunk. */
 export function openaiStream(answer: ScriptedResponse): string {
   const frame = {
     id: "chatcmpl-1",
@@ -27,7 +27,7 @@ export function openaiStream(answer: ScriptedResponse): string {
   return [...chunks.map((chunk) => JSON.stringify(chunk)), "[DONE]"].map((data) => `data: ${data}\n\n`).join("");
 }
 
-/** The same answer to a request without `stream`. */
+/** The same response to a request without `stream`. */
 export function openaiCompletion(answer: ScriptedResponse): string {
   const tool_calls = (answer.calls ?? []).map(({ id, name, input }) => ({
     id,

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@narthex/contracts";
 import { readItems, readObject, readString, readText, type ModelRequest } from "./model-request.ts";
 
-/** A body of `POST /v1/messages`. */
+/** Parses a body of `POST /v1/messages`. */
 export function readAnthropicRequest(body: JsonObject): ModelRequest {
   const messages = readItems(body["messages"]);
   const blocks = messages.flatMap(({ content }) => readItems(content));

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import { readItems, readObject, readString, readText, type ModelRequest } from "./model-request.ts";
 
-/** A body of `POST /v1beta/models/MODEL:streamGenerateContent`. */
+/** Parses a body of `POST /v1beta/models/MODEL:streamGenerateContent`. */
 export function readGeminiRequest(body: JsonObject): ModelRequest {
   const contents = readItems(body["contents"]);
   const parts = contents.flatMap((content) => readItems(content["parts"]));
@@ -23,7 +23,9 @@ export function readGeminiRequest(body: JsonObject): ModelRequest {
   };
 }
 
-/** A client chooses the form of a response itself: `{output}`, `{error}`, `{content: [...]}` or any other. */
+/**
+ * Clients choose the form of a function response themselves: `{output}`, `{error}`, `{content: [...]}` or any other.
+ */
 function readResponse(response: JsonValue | undefined): string {
   const { output, error } = readObject(response);
   const text = [output, error].filter((value) => typeof value === "string").join("\n");

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@narthex/contracts";
 import { readDataUrls, readItems, readObject, readString, readText, type ModelRequest } from "./model-request.ts";
 
-/** A body of `POST /v1/chat/completions`. */
+/** Parses a body of `POST /v1/chat/completions`. */
 export function readOpenaiRequest(body: JsonObject): ModelRequest {
   const messages = readItems(body["messages"]);
   const from = (...roles: readonly string[]) => messages.filter(({ role }) => roles.includes(readString(role)));

@@ -8,12 +8,12 @@ import {
   type DeclaredTool,
 } from "./model-request.ts";
 
-/** A body of `POST /v1/responses`. */
+/** Parses a body of `POST /v1/responses`. */
 export function readOpenaiResponsesRequest(body: JsonObject): ModelRequest {
   const input = readItems(body["input"]);
   const from = (...types: readonly string[]) => input.filter(({ type }) => types.includes(readString(type)));
   const messages = input.filter(({ role }) => role !== undefined);
-  // A namespace says of its tools together what they are for.
+  // The description of a namespace applies to all of its tools.
   const namespaces = readItems(body["tools"]).filter(({ type }) => type === "namespace");
   const system = messages.filter(({ role }) => role === "system" || role === "developer");
   return {

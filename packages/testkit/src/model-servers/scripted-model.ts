@@ -4,12 +4,14 @@ import type { ScriptedResponse, ScriptedCall } from "./scripted-response.ts";
 import type { ModelRequest } from "./model-request.ts";
 import { type ModelReply, type ModelServer, startModelServer } from "./start-model-server.ts";
 
-/** One turn of a scripted model: a call by the name that the client declares, or text that ends the conversation. */
+/**
+ * One turn of a scripted model: a call with the tool name that the client declares, or text that ends the conversation.
+ */
 export type ModelStep = Omit<ScriptedCall, "id"> | { readonly say: string };
 
 /**
- * The turn that follows `seen`. Its number is that of the calls made so far, so that a request that is sent again gets
- * the same answer.
+ * Returns the turn that follows `seen`. Its number is that of the calls made so far, so that a repeated request gets
+ * the same response.
  */
 export type ModelScript = (seen: ModelRequest) => ModelStep | Promise<ModelStep>;
 
@@ -17,15 +19,16 @@ export interface ScriptedModel extends AsyncDisposable {
   readonly url: string;
   /** Requests of the conversation, in order. */
   readonly turns: readonly ModelRequest[];
-  /** Every request, also those for titles, token counts and lists of models. */
+  /** Every request, including those for titles, token counts and lists of models. */
   readonly requests: ModelServer["requests"];
 }
 
 const TOKENS = { inputTokens: 100, outputTokens: 10 };
 
 /**
- * A model that follows a script, behind the APIs of Anthropic (messages), OpenAI (chat completions, responses) and Gemini.
- * Requests without tools are not part of the conversation (clients ask for titles and summaries): they get a short text.
+ * Starts a model that follows a script, behind the APIs of Anthropic (messages), OpenAI (chat completions, responses)
+ * and Gemini. Requests without tools are not part of the conversation (clients request titles and summaries): they get
+ * a short text.
  */
 export async function startScriptedModel(script: ModelScript): Promise<ScriptedModel> {
   const turns: ModelRequest[] = [];

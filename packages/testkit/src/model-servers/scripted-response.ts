@@ -1,13 +1,13 @@
 import type { JsonObject } from "@narthex/contracts";
 
-/** A model's answer, whichever provider streams it. */
+/** A model's response, independent of the provider that streams it. */
 export interface ScriptedResponse {
   readonly model: string;
-  /** One for each event that carries text. */
+  /** One for each event with text. */
   readonly texts: readonly string[];
   /** Tool calls, after the text. */
   readonly calls?: readonly ScriptedCall[];
-  /** In the provider's own word. */
+  /** The stop reason in the provider's own vocabulary. */
   readonly stop: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -16,7 +16,7 @@ export interface ScriptedResponse {
 export interface ScriptedCall {
   readonly id: string;
   readonly name: string;
-  /** Of the Responses API: the group of tools that declares the name. */
+  /** For the Responses API: the group of tools that declares the name. */
   readonly namespace?: string;
   readonly input: JsonObject;
 }

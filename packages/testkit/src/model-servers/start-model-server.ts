@@ -4,10 +4,10 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { parseJson, type JsonValue } from "@narthex/contracts";
 
-/** A provider of models on this machine. */
+/** A model provider on this machine. */
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
-  /** What it was asked, in order. */
+  /** The received requests, in order. */
   readonly requests: readonly ModelServerRequest[];
 }
 
@@ -16,24 +16,24 @@ export interface ModelServerRequest {
   /** With its query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Null of an empty one. */
+  /** Null for an empty body. */
   readonly body: JsonValue;
 }
 
 export interface ModelReply {
-  /** 200. */
+  /** Default: 200. */
   readonly status?: number;
-  /** An event stream. */
+  /** Default: those of an event stream. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent piece by piece; a text as one. */
+  /** Sent in these pieces; a single text is sent as one. */
   readonly body: string | Iterable<string | Uint8Array>;
-  /** The connection is broken after the body, instead of ended. */
+  /** The connection is broken after the body instead of being closed properly. */
   readonly isCut?: boolean;
-  /** Nothing comes after the body, and the connection stays open. */
+  /** Nothing follows the body, and the connection stays open. */
   readonly isSilent?: boolean;
 }
 
-/** Answers each request with what the script says to it, byte by byte as a provider would. */
+/** Starts a server that responds to each request as scripted, byte for byte as a provider would. */
 export async function startModelServer(
   reply: (request: ModelServerRequest) => ModelReply | Promise<ModelReply>,
 ): Promise<ModelServer> {

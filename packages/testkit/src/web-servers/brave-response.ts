@@ -1,4 +1,4 @@
-/** What the Brave Search API answers, in full. Where nothing was found there is no `web`. */
+/** A complete response of the Brave Search API. Without results it has no `web`. */
 export function braveResponse(query: string, count: number) {
   const found = RESULTS.slice(0, count);
   const answer = {
@@ -28,7 +28,7 @@ export function braveResponse(query: string, count: number) {
   return found.length === 0 ? answer : { ...answer, web: { type: "search", results: found, family_friendly: true } };
 }
 
-/** An answer to a request that it does not take. */
+/** The response to a request that the API rejects. */
 export function braveError(code: string, status: number) {
   return {
     type: "ErrorResponse",

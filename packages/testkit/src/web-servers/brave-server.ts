@@ -7,7 +7,7 @@ export interface BraveServer extends LoopbackServer {
   mood: BraveMood;
 }
 
-/** Speaks what the Brave Search API speaks at `/res/v1/web/search`, to whoever has the key. */
+/** Imitates the Brave Search API at `/res/v1/web/search`, for requests with the key. */
 export async function startBraveServer(key: string): Promise<BraveServer> {
   const state: { mood: BraveMood } = { mood: "well" };
   const server = await startLoopbackServer(({ method, path, headers }, response) => {

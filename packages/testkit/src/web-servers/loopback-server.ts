@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request as a server saw it. */
+/** A request as the server received it. */
 export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
@@ -14,15 +14,15 @@ export interface LoopbackServer {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
   readonly port: number;
-  /** In the order they came. */
+  /** In the order of arrival. */
   readonly requests: readonly ReceivedRequest[];
   close(): Promise<void>;
 }
 
-/** Answers a request once it has come whole. */
+/** Handles a request once its body is complete. */
 export type LoopbackHandler = (request: ReceivedRequest, response: Parameters<RequestListener>[1]) => void;
 
-/** An HTTP server on a free port of this machine, which keeps what it was asked. */
+/** Starts an HTTP server on a free port of this machine, which records its requests. */
 export async function startLoopbackServer(answer: LoopbackHandler): Promise<LoopbackServer> {
   const seen: ReceivedRequest[] = [];
   const server = createServer((incoming, response) => {

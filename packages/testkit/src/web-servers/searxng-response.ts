@@ -1,4 +1,4 @@
-/** What a SearXNG instance answers with `format=json`, in full. */
+/** A complete response of a SearXNG instance with `format=json`. */
 export function searxngResponse(query: string, areEnginesDown: boolean) {
   const silent = [
     ["brave", "too many requests"],
@@ -48,7 +48,7 @@ const RESULTS = [
     category: "general",
     publishedDate: "2026-02-11T00:00:00",
   },
-  // A torrent engine gives these beside pages of the web.
+  // A torrent engine returns such entries beside web pages.
   {
     ...COMMON,
     url: "magnet:?xt=urn:btih:c12fe1c06bba254a9dc9f519b335aa7c1367a88a",

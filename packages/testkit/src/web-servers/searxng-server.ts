@@ -1,14 +1,14 @@
 import { type LoopbackServer, startLoopbackServer } from "./loopback-server.ts";
 import { searxngResponse } from "./searxng-response.ts";
 
-/** What the next answers are to be instead of results. */
+/** How the next responses fail, instead of having results. */
 export type SearxngMood = "well" | "limited" | "no_json" | "engines_down" | "not_json" | "wrong_shape";
 
 export interface SearxngServer extends LoopbackServer {
   mood: SearxngMood;
 }
 
-/** Speaks what a SearXNG instance speaks at `/search`. */
+/** Imitates a SearXNG instance at `/search`. */
 export async function startSearxngServer(): Promise<SearxngServer> {
   const state: { mood: SearxngMood } = { mood: "well" };
   const server = await startLoopbackServer(({ method, path }, response) => {
@@ -27,7 +27,7 @@ export async function startSearxngServer(): Promise<SearxngServer> {
       response.writeHead(429, { "content-type": "text/plain", "retry-after": "7" }).end("Too Many Requests");
       return;
     }
-    // What an instance says whose settings do not have `json` among `search.formats`.
+    // The response of an instance without `json` in `search.formats`.
     if (state.mood === "no_json" || url.searchParams.get("format") !== "json") return html(403, "Forbidden");
     if (state.mood === "not_json") return html(200, "SearXNG");
     if (state.mood === "wrong_shape") return json({ query, results: { "0": "none" } });

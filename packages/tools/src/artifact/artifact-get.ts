@@ -2,7 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { toArtifactResult, artifactIdSchema, publishedArtifactSchema } from "./artifact-schema.ts";
 
-/** Looks an artifact up by its name; from then on the session may read its content. */
+/** Finds an artifact by its name. From then on the session may read its content. */
 export const artifactGet = defineTool({
   name: "artifact_get",
   description:

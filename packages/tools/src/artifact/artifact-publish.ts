@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "@narthex/contracts";
 import { type Artifact, defineTool, type Reconciliation, type UnsettledIntent } from "@narthex/kernel";
 import { toArtifactResult, artifactDraftSchema, publishedArtifactSchema } from "./artifact-schema.ts";
 
-/** Gives stored content a name that other sessions of the tenant can find it by, once and for good. */
+/** Publishes stored content under a permanent name by which other sessions of the tenant can find it. */
 export const artifactPublish = defineTool({
   name: "artifact_publish",
   description:
@@ -28,8 +28,8 @@ export const artifactPublish = defineTool({
 });
 
 /**
- * Whether the artifact is what this very call published. Another call may have published the same content under the
- * same name: then this one changed nothing.
+ * Whether this call published the artifact. Another call may have published the same content under the same name; then
+ * this call changed nothing.
  */
 function isPublishedBy(
   found: Artifact & { readonly requestId: string },

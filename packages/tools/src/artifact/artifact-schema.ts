@@ -2,7 +2,7 @@ import { MAX_ARG_LEN, MAX_ID_LEN, MAX_REPEATED_ITEMS } from "@narthex/contracts"
 import type { Artifact } from "@narthex/kernel";
 import { contentHashSchema } from "../content-hash-schema.ts";
 
-/** SPEC: the limits of the wire's ArtifactPublish, INV-0030 to INV-0034. */
+/** SPEC: the limits of `ArtifactPublish` in the wire protocol, INV-0030 to INV-0034. */
 export const artifactIdSchema = {
   type: "string",
   minLength: 1,
@@ -47,7 +47,7 @@ export const publishedArtifactSchema = {
   additionalProperties: false,
 } as const;
 
-/** An artifact as these tools answer it: exactly the declared fields, whatever else its holder keeps beside them. */
+/** The result object of the artifact tools. It has exactly the declared fields, even if the store's object has more. */
 export function toArtifactResult(artifact: Artifact) {
   return {
     artifact_id: artifact.artifact_id,

@@ -2,7 +2,10 @@ import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts"
 import { defineTool } from "@narthex/kernel";
 import { contentHashSchema } from "../content-hash-schema.ts";
 
-/** Pages through a result, or any content the session holds. By default as much as a view shows uncut. */
+/**
+ * Pages through a result, or through any content that the session holds. The default page size is what a result view
+ * shows without truncation.
+ */
 export const resultRead = defineTool({
   name: "result_read",
   description:

@@ -1,18 +1,20 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
-/** What the program below is asked, as JSON on its standard input. */
+/** The task that the program below reads as JSON from its standard input. */
 export interface DatabaseTask {
-  /** Only say which tables are read and written, or do it with exactly these. */
+  /**
+   * `look` only reports which tables are read and written; `run` executes the statement with access to exactly these tables.
+   */
   readonly phase: "look" | "run";
   readonly access: "read" | "write";
-  /** The directory it runs in, really, and the database's name in it. */
+  /** The real working directory, and the name of the database in it. */
   readonly directory: string;
   readonly name: string;
   readonly sql: string;
   readonly params: readonly unknown[];
   readonly tables: TableUse;
   readonly maxRows: number;
-  /** Whether more rows than that are an error, and nothing is done; else the first ones are answered. */
+  /** Whether more than `maxRows` rows are an error, which changes nothing; otherwise the first rows are returned. */
   readonly isStrict: boolean;
   readonly maxBytes: number;
 }
@@ -22,18 +24,18 @@ export interface TableUse {
   readonly write: readonly string[];
 }
 
-/** What it answers, as JSON on its standard output. */
+/** The reply that the program writes as JSON to its standard output. */
 export type DatabaseReply =
   | { readonly tables: TableUse }
   | { readonly rows: readonly unknown[] }
   | { readonly problem: string; readonly message: string };
 
 /**
- * What runs inside the sandbox of a query. Its text is handed into the sandbox, so it uses nothing but what it asks
- * Node for itself; by name, since a bundler changes what an import says.
+ * The program that runs inside the sandbox of a query. Its source text is passed into the sandbox, so it can use only
+ * what it loads from Node itself. It loads modules by name because a bundler rewrites imports.
  *
- * SECURITY: the engine asks before it touches anything; what is not known here is refused. Neither other databases nor
- * extensions nor settings can be reached by any statement.
+ * SECURITY: the database engine asks for authorization before each access; unknown actions are refused. No statement
+ * can reach other databases, extensions or settings.
  */
 export async function runDatabase(): Promise<void> {
   const { text } = process.getBuiltinModule("node:stream/consumers");
@@ -63,7 +65,7 @@ export async function runDatabase(): Promise<void> {
     return refuse(`the ${kind === "read" ? "reading" : "writing"} of ${table}, which changed while it was decided on`);
   }
 
-  /** Functions that look like tables and hold nothing. */
+  /** Table-valued functions that store no data. */
   const computed = new Set(["json_each", "json_tree", "generate_series"]);
   const looking = new Set(["table_info", "table_xinfo", "index_list", "index_info", "index_xinfo", "foreign_key_list"]);
   const telling = new Set(["table_list", "user_version", "application_id", "schema_version", "page_count", "encoding"]);
@@ -76,11 +78,11 @@ export async function runDatabase(): Promise<void> {
   }
 
   function touch(kind: "read" | "write", table: string, database: string | null): number {
-    // Whoever renames something looks for its name there too; nothing is ever in it.
+    // Renaming something also searches this table for its name. It is always empty.
     if (changesSchema && /^sqlite_temp_(?:master|schema)$/u.test(table)) return allow;
     if (database !== null && database !== "main") return refuse(`the database ${database}`);
     if (kind === "read" && computed.has(table)) return allow;
-    // What the engine itself writes down about tables that are made or dropped.
+    // Bookkeeping that the engine itself writes when tables are created or dropped.
     if (changesSchema && (schema.has(table) || table === "sqlite_sequence" || table.startsWith("sqlite_stat")))
       return allow;
     if (kind === "write" && schema.has(table)) return mayFollow(table);
@@ -88,7 +90,9 @@ export async function runDatabase(): Promise<void> {
     return use(kind, table);
   }
 
-  /** A statement that makes a table first says that it writes the schema, and only then which table it makes. */
+  /**
+   * A statement that creates a table first announces that it writes the schema, and only then which table it creates.
+   */
   let followed = "";
   function mayFollow(table: string): number {
     followed = table;
@@ -108,7 +112,7 @@ export async function runDatabase(): Promise<void> {
       case constants.SQLITE_RECURSIVE:
         return allow;
       case constants.SQLITE_READ:
-        // A count of rows reads a table without any of its columns; no table at all is no table.
+        // Counting rows reads a table without any of its columns. An empty name means no table.
         return one === "" ? allow : touch("read", one, database);
       case constants.SQLITE_FUNCTION:
         return /^(?:load_extension|fts3_tokenizer|edit|readfile|writefile)$/u.test(two) ? refuse(`${two}()`) : allow;
@@ -143,7 +147,7 @@ export async function runDatabase(): Promise<void> {
     }
   }
 
-  /** What is open in the workspace is this one database and what lies beside it, and nothing else. */
+  /** Checks that only this one database and the files beside it are open in the workspace. */
   function verifyOpened(): void {
     const path = `${task.directory}/${task.name}`;
     const own = new Set([path, `${path}-wal`, `${path}-shm`, `${path}-journal`]);
@@ -179,7 +183,7 @@ export async function runDatabase(): Promise<void> {
       open.close();
       const log = lstatSync(`${task.name}-wal`, { throwIfNoEntry: false });
       if (task.access === "write" || (log !== undefined && log.size > 0)) throw fault;
-      // A database with a write-ahead log needs files beside it, which nobody can make in a workspace that is only read.
+      // A database with a write-ahead log needs files beside it, which cannot be created in a read-only workspace.
       return new Database(
         new URL(
           `file://${encodeURI(`${task.directory}/${task.name}`).replaceAll(/[?#]/gu, encodeURIComponent)}?immutable=1`,
@@ -194,7 +198,7 @@ export async function runDatabase(): Promise<void> {
   function prepareOne(database: DatabaseSync): StatementSync {
     if (blank.test(task.sql)) throw new Refusal("INVALID_INPUT", "there is no statement");
     const statement = database.prepare(task.sql);
-    // The engine reads one statement and leaves the rest.
+    // The engine parses the first statement and ignores the rest.
     const rest = task.sql.slice(task.sql.indexOf(statement.sourceSQL) + statement.sourceSQL.length);
     if (blank.test(rest)) return statement;
     throw new Refusal("INVALID_INPUT", "one statement at a time: there is more behind the first one");
@@ -281,7 +285,8 @@ export async function runDatabase(): Promise<void> {
       const message = fault instanceof Error ? fault.message : String(fault);
       if (forbidden !== "") return { problem: "INVALID_INPUT", message: `a query may not use ${forbidden}` };
       const code = (fault as { errcode?: number }).errcode ?? 0;
-      // SQLITE_ERROR, SQLITE_RANGE and SQLITE_MISMATCH say that the statement is wrong; else the database is.
+      // SQLITE_ERROR, SQLITE_RANGE and SQLITE_MISMATCH mean that the statement is wrong; any other error is a fault of
+      // the database.
       return { problem: [1, 20, 25].includes(code & 0xff) ? "INVALID_INPUT" : "EXECUTION_FAILED", message };
     }
   }

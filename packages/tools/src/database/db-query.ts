@@ -10,13 +10,13 @@ const DEFAULT_ROWS = 1000;
 const MAX_ROWS = 100_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
-/** Of the two programs together; their own time ends first. */
+/** Total for both program runs. It is less than the tool's timeout, so that the programs time out first. */
 const QUERY_MS = 40_000;
 const MB = 1024 * 1024;
 const PROGRAM_PATH = "/opt/narthex/query-database.mjs";
 const NO_TABLES: TableUse = { read: [], write: [] };
 
-/** Asks an SQLite database of the workspace, one statement at a time. */
+/** Runs SQL on an SQLite database of the workspace, one statement per call. */
 export const dbQuery = defineTool({
   name: "db_query",
   description:
@@ -81,14 +81,15 @@ export const dbQuery = defineTool({
       maxBytes: MAX_BYTES,
     };
     const tables = tablesOf(await ask(task, directory, context));
-    // SECURITY: the engine has said what the statement is about; nothing of it was done, and nothing else will be.
+    // SECURITY: the engine has reported which tables the statement uses. Nothing has been executed yet, and the second
+    // run can access only these tables.
     context.decide(capabilitiesFor(tables));
     context.files.noteReading(directory === "." ? name : `${directory}/${name}`);
     return rowsOf(await ask({ ...task, phase: "run", tables }, directory, context));
   },
 });
 
-/** SECURITY: a lease is for names, and a link has two. */
+/** SECURITY: a lease grants names, and a linked file has two names. */
 async function locate(
   database: string,
   { files, session }: ToolContext,
@@ -118,7 +119,7 @@ async function ask(task: DatabaseTask, directory: string, { programs }: ToolCont
     ],
     command: [BUNDLED_PATHS.node, "--disable-warning=ExperimentalWarning", PROGRAM_PATH],
     workingDirectory: directory,
-    // To look at a statement, nothing needs to be written; but a database that is not there yet must be made.
+    // Inspecting a statement that reads needs no write access, but a database that does not exist yet must be created.
     ...(task.access === "read" && { access: "read" }),
     input: Buffer.from(JSON.stringify(task)),
     limits: { memoryBytes: 1024 * MB },
@@ -141,7 +142,7 @@ function parseReply(text: string): JsonObject {
     const reply = JSON.parse(text) as JsonValue;
     if (isJsonObject(reply)) return reply;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new KernelError("EXECUTION_FAILED", "the query ended without an answer");
 }

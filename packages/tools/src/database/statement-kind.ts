@@ -3,10 +3,10 @@ const READS: ReadonlySet<string> = new Set(["SELECT", "VALUES", "EXPLAIN", "PRAG
 const WRITES = /\b(?:insert|update|delete|replace)\b/iu;
 
 /**
- * Whether a statement reads or may write, by its first word.
+ * Whether a statement reads or may write, judged by its first word.
  *
- * SECURITY: a guess, and a wrong one gains nothing: what is taken for reading gets a database, an engine and a workspace
- * that cannot be written.
+ * SECURITY: this is a guess, and a wrong one gains nothing: for a statement judged as reading, the database, the engine
+ * and the workspace are all read-only.
  */
 export function statementKind(sql: string): "read" | "write" {
   const [word = ""] = /^[a-z]+/iu.exec(sql.replace(BLANKS, "")) ?? [];

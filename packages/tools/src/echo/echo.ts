@@ -1,6 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 
-/** Answers its input. For trying out a session, a door or a policy. */
+/** Returns its input. For trying out a session, a door or a policy. */
 export const echo = defineTool({
   name: "echo",
   description:

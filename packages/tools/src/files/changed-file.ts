@@ -9,7 +9,10 @@ export function changesOf(answer: FileResult): {
   return answer;
 }
 
-/** One changed file as a caller is told of it. Hashes are null where there was no file, or is none any more. */
+/**
+ * The hashes of one changed file for the tool's result. A hash is null where the file did not exist or no longer
+ * exists.
+ */
 export function hashesOf({ before, after }: FileChange): JsonObject {
   return { hash_after: hashOf(after), hash_before: hashOf(before) };
 }

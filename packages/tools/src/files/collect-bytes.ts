@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type { FileResult } from "@narthex/kernel";
 
-/** All of what was read, if it is not too much. */
+/** Reads all bytes of a file result. Throws if there are more than `maxBytes`. */
 export async function collectBytes(answer: FileResult, maxBytes: number, instead: string): Promise<Uint8Array> {
   if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by what was read");
   const chunks: Uint8Array[] = [];

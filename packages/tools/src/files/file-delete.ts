@@ -8,7 +8,7 @@ import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 const MAX_NAMED = 1000;
 
-/** Deletes a file, a link, or a directory. Links are deleted themselves, never what they lead to. */
+/** Deletes a file, a link, or a directory. A link itself is deleted, never its target. */
 export const fileDelete = defineTool({
   name: "file_delete",
   description: "Deletes a file or an empty directory; with recursive, a directory and its contents.",
@@ -34,7 +34,7 @@ export const fileDelete = defineTool({
     const lost = toUnsettledChange(intent, context);
     const { kind } = await lost.stateOf("path");
     if (kind === "absent") return { happened: { count: null, deleted: [lost.pathOf("path")] } };
-    // A directory goes piece by piece.
+    // A directory is deleted entry by entry, so a crash may leave a part of it.
     return kind === "directory" && lost.input["recursive"] === true ? "unknown" : "did_not_happen";
   },
   textView: deletedText,

@@ -7,7 +7,7 @@ import { toUnsettledChange } from "./reconcile-change.ts";
 import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
-/** Replaces one piece of a text file. What does not occur exactly once changes nothing. */
+/** Replaces one piece of a text file. Changes nothing unless the piece occurs exactly once. */
 export const fileEdit = defineTool({
   name: "file_edit",
   description:
@@ -51,7 +51,7 @@ export const fileEdit = defineTool({
     const hasOld = text.includes(old);
     const hasNew = text.includes(fresh);
     if (hasOld && !hasNew) return "did_not_happen";
-    // Where one is part of the other, or nothing was to be put there, both or neither can be found anyway.
+    // If one text contains the other, or the new text is empty, the content does not show whether the edit happened.
     if (hasOld || !hasNew || fresh === "") return "unknown";
     return { happened: { hash_after: state.hash, hash_before: null, lines: [] } };
   },

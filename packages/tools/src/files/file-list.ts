@@ -8,7 +8,7 @@ const MAX_DEPTH = 64;
 const MAX_ENTRIES = 100_000;
 const DEFAULT_ENTRIES = 1000;
 
-/** What is in a directory, sorted. */
+/** Lists the entries of a directory, sorted. */
 export const fileList = defineTool({
   name: "file_list",
   description: "Lists a directory: names, kinds and sizes, sorted by name.",

@@ -5,7 +5,7 @@ import { pathSchema } from "./path-schema.ts";
 import { toUnsettledChange } from "./reconcile-change.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
-/** Gives a file or a directory another name or place in the workspace. */
+/** Renames or moves a file or a directory within the workspace. */
 export const fileMove = defineTool({
   name: "file_move",
   description: "Moves or renames a file or directory.",

@@ -8,7 +8,7 @@ import { absolutePath, workspacePath } from "./workspace-path.ts";
 const wholeNumber = (description: string, least: number, most: number = Number.MAX_SAFE_INTEGER) =>
   ({ type: "integer", minimum: least, maximum: most, description }) as const;
 
-/** Pairs of fields that contradict each other. */
+/** Pairs of fields that exclude each other. */
 const MIXED = [
   ["offset", "first_line"],
   ["offset", "line_count"],
@@ -16,7 +16,7 @@ const MIXED = [
   ["limit", "line_count"],
 ] as const;
 
-/** The bytes of a file, or of a part of it. The result's hash is the hash of these bytes. */
+/** Reads the bytes of a file, or of a part of it. The result's hash is the hash of these bytes. */
 export const fileRead = defineTool({
   name: "file_read",
   description:

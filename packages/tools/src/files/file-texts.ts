@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import type { ViewPart } from "@narthex/kernel";
 
-/** Results of the file tools as a model is shown them. Each takes what its tool answers. */
+/** Text views of the file tools' results for models. Each function takes the result of its tool. */
 
 export function writtenText({ bytes, created }: JsonObject): ViewPart[] {
   return [`${created === true ? "created, " : ""}${shown(bytes)} bytes written`];
@@ -24,7 +24,7 @@ export function movedText({ source, destination, replaced }: JsonObject): ViewPa
   return [replaced === true ? `${names}, in place of the file that was there` : names];
 }
 
-/** One entry a line: a directory ends in a slash, a file has its size. */
+/** One entry per line: a directory ends with a slash, a file has its size. */
 export function listedText(entries: readonly JsonValue[]): ViewPart[] {
   if (entries.length === 0) return ["no entries"];
   return [longText(entries.map((entry) => entryLine(isJsonObject(entry) ? entry : {})).join("\n"))];
@@ -40,12 +40,12 @@ function shown(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }
 
-/** A text that stands in the result alone. */
+/** A view part for a text that is the whole result. */
 export function longText(text: string): ViewPart {
   return { text, size: Buffer.byteLength(text) };
 }
 
-/** A name that cannot be taken for more lines than it is. */
+/** The name, quoted as JSON if it has control characters, so that it cannot look like several lines. */
 export function plainName(name: string): string {
   return CONTROL.test(name) ? JSON.stringify(name) : name;
 }

@@ -7,7 +7,7 @@ import { toUnsettledChange } from "./reconcile-change.ts";
 import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
-/** Writes a whole file, or adds to its end, so that nobody ever sees half of it. */
+/** Writes a whole file, or appends to it, atomically: a partial write is never visible. */
 export const fileWrite = defineTool({
   name: "file_write",
   description: "Writes a whole file and creates missing directories. To change a part of a file, use file_edit.",
@@ -35,7 +35,7 @@ export const fileWrite = defineTool({
   capabilities: [{ kind: "fs_write", prefixes: [] }],
   approvalScope: (input, session) => pathScope([input.path], session),
   needs(input, session) {
-    // What is not base64 is refused before anything is begun.
+    // Invalid base64 is refused before anything starts.
     if (input.encoding === "base64") decodeContent(input.content, "base64");
     return [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }];
   },
@@ -63,7 +63,7 @@ export const fileWrite = defineTool({
 function decodeContent(content: string, encoding: "utf8" | "base64"): Uint8Array {
   if (encoding === "utf8") return new TextEncoder().encode(content);
   const bytes = Buffer.from(content, "base64");
-  // Buffer takes whatever looks like base64 and drops the rest.
+  // Buffer accepts anything similar to base64 and drops the rest.
   if (bytes.toString("base64").replace(/=+$/, "") === content.replace(/=+$/, "")) return bytes;
   const message = "content is not base64";
   throw new KernelError("INVALID_INPUT", message, { violations: [{ field: "content", rule: "format", message }] });

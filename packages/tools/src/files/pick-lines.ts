@@ -1,6 +1,6 @@
 const LINE_FEED = 0x0a;
 
-/** Some lines of a file, with their line ends, as they come. Reads no further than it must. */
+/** Streams some lines of a file, with their line ends. Reads no further than necessary. */
 export async function* pickLines(
   content: AsyncIterable<Uint8Array>,
   first: number,

@@ -8,7 +8,7 @@ import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 
-/** A whole text file as an object. For parts, other bytes and large files there is `file_read`. */
+/** Returns a whole text file as an object. For parts, binary content and large files there is `file_read`. */
 export const readFile = defineTool({
   name: "read_file",
   description: "Reads a text file of the workspace as a whole.",

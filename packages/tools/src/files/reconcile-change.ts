@@ -3,8 +3,9 @@ import type { FileState, ReconcileContext, ToolSession, UnsettledIntent } from "
 import { workspacePath } from "./workspace-path.ts";
 
 /**
- * After a crash: what a call that changes a file was asked, and what is there now. Changes are made at once or not at
- * all, so what is there tells which; only what several steps make, or what depends on what was there before, does not.
+ * After a crash: the input of an interrupted call that changes a file, and access to the file's present state. Single
+ * changes are atomic, so the present state usually shows whether the change happened. It does not for changes of
+ * several steps, or for changes whose result depends on the earlier content.
  */
 export interface UnsettledChange {
   readonly input: JsonObject;

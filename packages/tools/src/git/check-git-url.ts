@@ -1,8 +1,8 @@
-/** What may be given as a repository. */
+/** Which repository addresses are valid. */
 export interface GitUrlRules {
-  /** Schemes that are allowed, as `https`; `file` allows paths as well. */
+  /** Allowed schemes, such as `https`; `file` also allows paths. */
   readonly protocols: ReadonlySet<string>;
-  /** The name of a remote will do. */
+  /** The name of a remote is valid too. */
   readonly remoteName?: true;
 }
 
@@ -12,9 +12,9 @@ const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//;
 const SCP_LIKE = /^(?:[^/:@\s]+@)?([^/:@\s]+):(?!\/\/)/;
 
 /**
- * Says what is wrong with a repository's address, if anything is.
- * SECURITY: `helper::address` makes git run the program `git-remote-helper`, `ext::` any program at all, and a host that
- * starts with a dash is an option to ssh.
+ * Returns what is wrong with a repository's address, or undefined if it is valid.
+ * SECURITY: `helper::address` makes git run the program `git-remote-helper`, `ext::` any program at all, and a host
+ * that starts with a dash is an option to ssh.
  */
 export function checkGitUrl(url: string, { protocols, remoteName }: GitUrlRules): string | undefined {
   if (url === "") return "must not be empty";
@@ -42,7 +42,7 @@ function checkAuthority(rest: string): string | undefined {
   const host = authority.slice(at + 1);
   if (host === "" || host.startsWith("-")) return "must have a host";
   if (at !== -1 && authority.slice(0, at).startsWith("-")) return "must not have a user that starts with a dash";
-  // The gate adds the credential; one in the address would stand in the ledger and in the configuration.
+  // The gate adds the credential; one in the address would end up in the ledger and in git's configuration.
   if (at !== -1 && authority.slice(0, at).includes(":")) return "must not contain a password";
   return undefined;
 }

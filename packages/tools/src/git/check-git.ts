@@ -10,13 +10,16 @@ export interface GitInput {
   readonly cwd?: string;
 }
 
-/** A request whose arguments are all allowed. */
+/** A request whose arguments have all been validated. */
 export type CheckedGit = Extract<GitArguments, { argv: unknown }> & { readonly workingDirectory: string };
 
-/** Which of them can be reached is another question: what cannot is told apart from what is wrong. */
+/**
+ * All schemes that are valid addresses. Whether one can be reached is checked separately, so that unreachable and
+ * invalid addresses get different errors.
+ */
 const PROTOCOLS = ["https", "http", "ssh", "git", "file"];
 
-/** Throws INVALID_INPUT with everything that is wrong, before anything is decided or run. */
+/** Throws INVALID_INPUT with every problem of the request, before any policy decision and before anything runs. */
 export function checkGit({ operation, args, cwd }: GitInput, session: ToolSession): CheckedGit {
   const workingDirectory = workspacePath(cwd || ".", session);
   const checked = gitArguments({ operation, ...(args && { args }) }, { protocols: PROTOCOLS });

@@ -2,16 +2,18 @@ import { posix } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type { GitArguments } from "./git-arguments.ts";
 
-/** What a clone is made of. */
+/** The parts of a clone request. */
 export interface CloneRequest {
   readonly source: string;
-  /** The new directory, relative to where the clone is made. */
+  /** The new directory, relative to the working directory of the clone. */
   readonly target: string;
-  /** With the target, even if the caller left it to git. */
+  /** Arguments for git. They include the target even if the caller left it to git. */
   readonly argv: readonly string[];
 }
 
-/** The target has to be known before git starts: it is guarded from the moment it is there. */
+/**
+ * Takes a clone request apart. The target must be known before git starts, because it is guarded as soon as it exists.
+ */
 export function cloneRequest({ argv, operands }: Extract<GitArguments, { argv: unknown }>): CloneRequest {
   const [source, named, ...more] = operands;
   if (source === undefined) throw refused("required", "must name the repository to clone");
@@ -25,7 +27,10 @@ export function cloneRequest({ argv, operands }: Extract<GitArguments, { argv: u
   return { source, target, argv: named === undefined ? [...argv, target] : argv };
 }
 
-/** As git does it: the last part of the address, without what only says that it is a repository. */
+/**
+ * The target directory that git would choose: the last part of the address, without suffixes that only mark a
+ * repository.
+ */
 function guessTarget(source: string, isBare: boolean): string {
   const path = source.replace(/\/+$/, "").replace(/\/\.git$/, "");
   const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf(":")) + 1).replace(/\.(?:git|bundle)$/, "");

@@ -1,4 +1,4 @@
-/** What a command printed that nobody sees. */
+/** Output of a command that is used internally and not shown to the caller. */
 export interface CommandOutput {
   readonly exitCode: number;
   readonly stdout: Uint8Array;

@@ -1,18 +1,18 @@
 import { KernelError } from "@narthex/contracts";
 
-/** One value of the configuration. */
+/** One value of git's configuration. */
 export interface ConfigEntry {
-  /** Where it stands, as git says it: `file:.git/config`. */
+  /** Where the value is set, in git's notation: `file:.git/config`. */
   readonly origin: string;
   readonly key: string;
-  /** Undefined for a key that stands without one, which means true. */
+  /** Undefined for a key without a value, which means true. */
   readonly value: string | undefined;
 }
 
-/** Largest listing that is read. */
+/** Maximum size of a configuration listing. */
 export const MAX_LISTING_BYTES = 1024 * 1024;
 
-/** Reads what `CONFIG_LISTING` wrote, or says why it cannot be read. */
+/** Parses the output of `CONFIG_LISTING`, or returns why it cannot be parsed. */
 export function readConfigEntries(listing: Uint8Array): readonly ConfigEntry[] | { readonly problem: string } {
   if (listing.length > MAX_LISTING_BYTES) return { problem: `configuration of more than ${MAX_LISTING_BYTES} bytes` };
   let text: string;
@@ -22,7 +22,7 @@ export function readConfigEntries(listing: Uint8Array): readonly ConfigEntry[] |
     return { problem: "configuration that is not UTF-8" };
   }
   const fields = text.split("\0");
-  // Each entry is an origin and a key, and the last ends with a NUL too.
+  // Each entry is an origin and a key with its value, and the last entry ends with a NUL too.
   if (fields.pop() !== "" || fields.length % 2 !== 0) return { problem: "configuration that could not be listed" };
   const entries: ConfigEntry[] = [];
   for (let at = 0; at < fields.length; at += 2) {
@@ -34,7 +34,7 @@ export function readConfigEntries(listing: Uint8Array): readonly ConfigEntry[] |
   return entries;
 }
 
-/** What a listing says, without what we set ourselves. */
+/** The entries of a listing, without those that the kernel sets itself. */
 export function readRepositoryConfig(listing: Uint8Array): readonly ConfigEntry[] {
   const entries = readConfigEntries(listing);
   if ("problem" in entries) throw new KernelError("EXECUTION_FAILED", `the repository has ${entries.problem}`);

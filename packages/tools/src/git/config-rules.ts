@@ -1,20 +1,20 @@
 import type { GitOperationFacts } from "./git-operations.ts";
 
 /**
- * What keeps a key from doing harm:
- * - `override`: the settings beside it, on git's command line
- * - `prefix`: a setting that every operation has
- * - `unreachable`: nothing that the operations run reads it
- * - `contained`: it takes effect, and the sandbox, the gate or the list of transports is what holds
- * - `refuse`: nothing does: the operation must not run
+ * How a dangerous key is made harmless:
+ * - `override`: by the settings in `set`, on git's command line
+ * - `prefix`: by a setting that every operation has
+ * - `unreachable`: nothing that the operations run reads the key
+ * - `contained`: the key takes effect, but the sandbox, the gate or the list of transports limits it
+ * - `refuse`: it cannot be made harmless; the operation must not run
  */
 export type ConfigRemedy = "override" | "prefix" | "unreachable" | "contained" | "refuse";
 
 export interface ConfigRule {
-  /** Of the whole key; sections and variables are in small letters, names between them as they are. */
+  /** Matches the whole key. Sections and variables are in lower case, names between them are as written. */
   readonly key: RegExp;
   readonly remedy: ConfigRemedy | ((facts: GitOperationFacts) => ConfigRemedy);
-  /** Variables beside the key, below the same name, and what they are set to. */
+  /** Variables below the same section and name, and the values that they are set to. */
   readonly set?: Readonly<Record<string, string>>;
   readonly why: string;
 }
@@ -24,26 +24,26 @@ const ifNetwork =
   ({ network }: GitOperationFacts): ConfigRemedy =>
     network ? then : otherwise;
 
-/** The first that matches counts. Gone through by the list of `git help --config`. */
+/** Rules for dangerous keys; the first match applies. Checked against the list of `git help --config`. */
 export const CONFIG_RULES: readonly ConfigRule[] = [
   {
     key: /^filter\..*\.(?:clean|smudge|process|required)$/s,
     remedy: "override",
-    // An empty command is no command; but what is required and missing is an error.
+    // An empty command counts as no command; but if the filter is required, a missing command is an error.
     set: { clean: "", smudge: "", process: "", required: "false" },
     why: "runs a program on the content of files",
   },
   {
     key: /^diff\..*\.(?:command|textconv|cachetextconv|trustexitcode)$/s,
     remedy: "override",
-    // An empty command would be run as one and fail; `--no-ext-diff` and `--no-textconv` keep it from being asked for.
+    // An empty command would be run and fail. `--no-ext-diff` and `--no-textconv` prevent git from using it.
     set: { command: "", textconv: "cat", cachetextconv: "false" },
     why: "runs a program to show differences",
   },
   {
     key: /^merge\..*\.driver$/s,
     remedy: "override",
-    // An empty driver succeeds and silently keeps one side. This is what git does by itself.
+    // An empty driver succeeds and silently keeps one side. This value is what git does by default.
     set: { driver: "git merge-file -q --marker-size=%L %A %O %B" },
     why: "runs a program to merge files",
   },
@@ -68,13 +68,14 @@ export const CONFIG_RULES: readonly ConfigRule[] = [
   },
   {
     key: /^(?:include|includeif\..*)\.path$/s,
-    // What is included is in the listing; but an operation that changes files or branches can change it on the way.
+    // Included files are part of the listing, but an operation that changes files or branches can change them while it
+    // runs.
     remedy: ({ writesWorktree }) => (writesWorktree ? "refuse" : "contained"),
     why: "brings configuration from a file that can change during the operation: remove the include",
   },
   {
     key: /^remote\..*\.(?:uploadpack|receivepack)$/s,
-    // Of several values git takes the first, which is the repository's: an option cannot override it.
+    // Of several values git takes the first, which is the repository's; an option cannot override it.
     remedy: ifNetwork("refuse", "contained"),
     why: "names the program of the other side: unset it",
   },
@@ -88,7 +89,7 @@ export const CONFIG_RULES: readonly ConfigRule[] = [
   },
   {
     key: /^url\..*\.(?:insteadof|pushinsteadof)$/s,
-    // An empty one would match every address, and the longest match wins over ours.
+    // An empty value would match every address, and the longest match wins over the kernel's setting.
     remedy: ifNetwork("refuse", "unreachable"),
     why: "rewrites addresses: unset it",
   },

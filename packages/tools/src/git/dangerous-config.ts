@@ -2,10 +2,10 @@ import { readConfigEntries } from "./config-entries.ts";
 import { CONFIG_RULES, type ConfigRemedy } from "./config-rules.ts";
 import { GIT_OPERATION_FACTS, type GitOperationName } from "./git-operations.ts";
 
-/** One key of the effective configuration that could make git run or reach something. */
+/** One key of the effective configuration that could make git run a program or contact a host. */
 export interface ConfigFinding {
   readonly key: string;
-  /** Where it stands, as git says it: `file:.git/config`. */
+  /** Where the key is set, in git's notation: `file:.git/config`. */
   readonly origin: string;
   readonly remedy: ConfigRemedy;
   readonly why: string;
@@ -13,30 +13,31 @@ export interface ConfigFinding {
 
 export interface DangerousConfig {
   readonly findings: readonly ConfigFinding[];
-  /** Options of git, to stand after the prefix and before the operation. */
+  /** Options of git, between the prefix and the operation. */
   readonly argv: readonly string[];
-  /** Variables that some of these options read their values from. */
+  /** Environment variables from which some of these options read their values. */
   readonly environment: Readonly<Record<string, string>>;
   /** Why the operation must not run; empty if it may. */
   readonly refusals: readonly string[];
 }
 
-/** What lists the configuration; it stands after the prefix of the operation. */
+/** Arguments that list the configuration; they follow the prefix of the operation. */
 export const CONFIG_LISTING = ["config", "--list", "--null", "--show-origin", "--includes"] as const;
 
-/** The same of the repository's own file alone: what an operation may have written. */
+/** The same for the repository's own file only, to find out what an operation has changed. */
 export const OWN_CONFIG_LISTING = ["config", "--local", "--no-includes", "--list", "--null", "--show-origin"] as const;
 
-/** Most keys that are overridden: each is an argument. */
+/** Maximum number of overridden keys; each one is an argument. */
 export const MAX_OVERRIDES = 512;
 
 const SHOWN_CHARACTERS = 120;
 
 /**
- * Reads what `CONFIG_LISTING` wrote, in the directory of the operation, and says how each dangerous key is made harmless.
- * The listing of `.gitmodules` may follow: `git config --file .gitmodules --list --null --show-origin`. `variables` begins
- * the names of the environment's variables that are used.
- * SECURITY: names inside keys are an attacker's. They go back to git as bytes for bytes the same or the operation is refused.
+ * Parses the output of `CONFIG_LISTING`, taken in the directory of the operation, and decides how each dangerous key is
+ * made harmless. The listing of `.gitmodules` may follow: `git config --file .gitmodules --list --null --show-origin`.
+ * `variables` is the prefix of the environment variables' names.
+ * SECURITY: names inside keys are controlled by an attacker. They are passed to git byte for byte, or the operation is
+ * refused.
  */
 export function dangerousConfig(listing: Uint8Array, operation: GitOperationName, variables?: string): DangerousConfig {
   const entries = readConfigEntries(listing);
@@ -58,14 +59,14 @@ export function dangerousConfig(listing: Uint8Array, operation: GitOperationName
   return { findings, refusals, ...configOptions(overrides, variables) };
 }
 
-/** The variable of that name below the same section and name; the key itself for the empty one. */
+/** The key of the variable `name` in the same section; the key itself for an empty name. */
 function siblingKey(key: string, name: string): string {
   return name === "" ? key : `${key.slice(0, key.lastIndexOf(".") + 1)}${name}`;
 }
 
 /**
- * Settings as options of git. `-c` ends the key at the first equals sign, `--config-env` at the last: a key with one in
- * it can only be given by the second.
+ * Converts settings to options of git. `-c` ends the key at the first equals sign, `--config-env` at the last, so a key
+ * that contains one can only be set with the second.
  */
 export function configOptions(
   settings: ReadonlyMap<string, string>,

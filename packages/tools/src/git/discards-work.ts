@@ -8,7 +8,7 @@ const always: KeepsWork = () => true;
 const SHOWS = new Set(["-q", "--quiet", "-v", "--verbose", "--progress", "--no-progress"]);
 
 /**
- * SECURITY: lists the uses that keep work, so that an option or an operand that is not known here counts as one that
+ * SECURITY: lists the uses that keep work, so that an option or operand that is not listed here counts as one that
  * discards it. `CHECKOUT NAME` is not listed: NAME can be a file, whose changes git then replaces.
  */
 const KEEPS_WORK: Readonly<Record<Lowercase<GitOperationName> | "switch" | "restore", KeepsWork>> = {
@@ -18,11 +18,11 @@ const KEEPS_WORK: Readonly<Record<Lowercase<GitOperationName> | "switch" | "rest
   show: always,
   add: always,
   commit: always,
-  // Into a directory that is new or empty.
+  // Clones into a directory that is new or empty.
   clone: always,
   // Changes the remote repository only.
   push: always,
-  // Without `+`, git moves a branch forward only.
+  // Without `+`, git only fast-forwards a branch.
   fetch: only({
     flags: "--all -a --append --atomic -t --tags -n --no-tags --dry-run --unshallow --no-write-fetch-head",
     operand: /^(?![-+])/,
@@ -39,7 +39,7 @@ const KEEPS_WORK: Readonly<Record<Lowercase<GitOperationName> | "switch" | "rest
       values: "-u --set-upstream-to --sort --format --points-at",
       attached: "-t --track --color --column --abbrev --contains --no-contains --merged --no-merged",
     }),
-    // Git itself refuses to delete a branch that is not merged, but not one of `--remotes`.
+    // Git itself refuses to delete an unmerged branch, but not one of `--remotes`.
     only({ flags: "-d --delete" }),
   ),
   checkout: both(
@@ -65,7 +65,7 @@ const KEEPS_WORK: Readonly<Record<Lowercase<GitOperationName> | "switch" | "rest
     values: "-m --message --sort --cleanup --format",
     attached: "-n --color --column --contains --no-contains --merged --no-merged --points-at",
   }),
-  // `--abort` takes back how conflicts were resolved; `--autostash` may end in conflicts with the changes it put away.
+  // `--abort` discards conflict resolutions; `--autostash` may end in conflicts with the stashed changes.
   merge: only({
     flags: `-n --stat --no-stat --squash --no-squash --commit --no-commit --ff --no-ff --ff-only --no-edit --signoff
       --no-signoff --no-autostash --allow-unrelated-histories --no-log --no-verify --no-gpg-sign --quit --continue
@@ -73,15 +73,15 @@ const KEEPS_WORK: Readonly<Record<Lowercase<GitOperationName> | "switch" | "rest
     values: "-m --message -s --strategy -X --strategy-option --cleanup --into-name",
     attached: "--log",
   }),
-  // It may drop commits; its other steps follow one that a person was asked about.
+  // A rebase may drop commits; its other steps continue one that a person has approved.
   rebase: startsWith("--continue --quit --show-current-patch"),
-  // `remove` deletes the remote's branches here.
+  // `remove` deletes the remote's branches in this repository.
   remote: either(only({ operand: /(?!)/ }), startsWith("add rename show get-url set-url set-branches set-head")),
 };
 
 /**
  * Whether a git command may discard uncommitted changes, or commits that no other branch has. False for commands that
- * are not listed here: of those the policy of commands in a shell lists none.
+ * are not listed here; the policy for shell commands does not list those either.
  */
 export function discardsWork(command: string, args: readonly string[]): boolean {
   return Object.hasOwn(KEEPS_WORK, command) && !KEEPS_WORK[command as keyof typeof KEEPS_WORK](args);
@@ -101,18 +101,18 @@ function either(one: KeepsWork, other: KeepsWork): KeepsWork {
   return (args) => one(args) || other(args);
 }
 
-/** Git and the grammars accept these only in front, or alone. */
+/** Git and the grammars accept these options only as the first argument, or alone. */
 function startsWith(names: string): KeepsWork {
   const known = new Set(names.split(" "));
   return ([first = ""]) => known.has(first);
 }
 
-/** With these options git rejects paths; with `--` at the end it takes the operand in front for a commit. */
+/** With these options git rejects paths; with `--` at the end it treats the operand before it as a commit. */
 function takesNoPaths(args: readonly string[]): boolean {
   return args.at(-1) === "--" || args.some((arg) => /^(?:-[qldt]*[bdt]|--(?:orphan|detach|track)(?:=|$))/.test(arg));
 }
 
-/** Without paths, any other commit than HEAD is one that the branch moves to. */
+/** Without paths, any commit other than HEAD is one that the branch moves to. */
 function staysAtItsCommit(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   const [first] = (end === -1 ? args : args.slice(0, end)).filter((arg) => !arg.startsWith("-"));

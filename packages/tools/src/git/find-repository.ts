@@ -8,11 +8,14 @@ import { toSandboxPath, fromSandboxPath } from "./sandbox-path.ts";
 export interface FoundRepository {
   /** Its working tree, relative to the workspace. */
   readonly top: string;
-  /** Directories whose git files belong to it: its own, and that of the repository it is a worktree or submodule of. */
+  /**
+   * Directories whose git files belong to it: its own, and that of the main repository if it is a worktree or
+   * submodule.
+   */
   readonly repositories: readonly string[];
 }
 
-/** Asks git where it is, a line each; the last is where the list of a rebase lies that may be under way. */
+/** Makes git print its locations, one per line. The last line is the path of the todo list of a rebase in progress. */
 export const LOCATE_ARGUMENTS = [
   "rev-parse",
   "--path-format=absolute",
@@ -28,8 +31,8 @@ export async function findRepository(git: GitRunner, workingDirectory: string): 
 }
 
 /**
- * SECURITY: a `.git` file, `commondir` and `core.worktree` can name any directory. Inside the sandbox there is nothing
- * of the host to find; and what is not the workspace's is refused all the same.
+ * SECURITY: a `.git` file, `commondir` and `core.worktree` can name any directory. The sandbox contains nothing of the
+ * host; directories outside the workspace are refused nevertheless.
  */
 export function parseRepository(looked: CommandOutput, workingDirectory: string): FoundRepository {
   if (looked.exitCode !== 0) throw noRepository(looked, workingDirectory);
@@ -46,14 +49,14 @@ export function parseRepository(looked: CommandOutput, workingDirectory: string)
   return { top: paths[0] ?? ".", repositories: [...repositories] };
 }
 
-/** The directory that holds the `.git` in a path; the path itself if it has none. */
+/** The directory that contains the `.git` of a path; the path itself if it has none. */
 function containingDirectory(path: string): string {
   const parts = path.split("/");
   const at = parts.indexOf(".git");
   return at === -1 ? path : parts.slice(0, at).join("/") || ".";
 }
 
-/** Why git could not even look. */
+/** Converts git's error message into the error for a directory where git finds no usable repository. */
 export function noRepository({ stderr }: CommandOutput, workingDirectory: string): KernelError {
   if (stderr.includes("fatal: cannot change to")) {
     return new KernelError("FILE_NOT_FOUND", `there is no directory \`${workingDirectory.slice(0, 200)}\``);

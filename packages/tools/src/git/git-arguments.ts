@@ -9,16 +9,16 @@ export interface GitRequest {
 }
 
 export interface GitArgumentOptions {
-  /** Schemes of repositories; `file` allows paths. */
+  /** Allowed schemes of repository addresses; `file` allows paths. */
   readonly protocols?: readonly string[];
 }
 
-/** What git is started with after the prefix, or everything that is wrong with the request. */
+/** Git's arguments after the prefix, or every problem of the request. */
 export type GitArguments =
   | {
       readonly operation: GitOperationName;
       readonly argv: readonly string[];
-      /** Of these, what is no option: addresses, names and paths. */
+      /** The arguments that are not options: addresses, names and paths. */
       readonly operands: readonly string[];
     }
   | { readonly violations: readonly Violation[] };
@@ -28,10 +28,10 @@ const TRAVERSAL = /(?:^|\/)\.\.(?:\/|$)/;
 const SHOWN_CHARACTERS = 60;
 
 /**
- * Builds the arguments of an operation. What a caller gives is taken apart by the operation's grammar and put together
- * anew, each option for itself, so that git cannot read it in another way than it was checked.
- * SECURITY: the arguments are an attacker's. Nothing passes that is not in the grammar, and after `--` there are only
- * paths.
+ * Builds the arguments of an operation. The caller's arguments are parsed by the operation's grammar and built again
+ * from the result, each option on its own, so that git cannot interpret them differently from this check.
+ * SECURITY: the arguments are controlled by an attacker. Only what is in the grammar passes, and after `--` there are
+ * only paths.
  */
 export function gitArguments(request: GitRequest, options: GitArgumentOptions = {}): GitArguments {
   const { operation, args = [] } = request;
@@ -66,7 +66,7 @@ export function gitArguments(request: GitRequest, options: GitArgumentOptions = 
   return { operation, argv: [...command, ...(alone ? [] : grammar.forced), ...read], operands };
 }
 
-/** One walk over the arguments of one operation. */
+/** Parser of the arguments of one operation. */
 class ArgumentReader {
   readonly violations: Violation[] = [];
   readonly operands: string[] = [];
@@ -115,7 +115,7 @@ class ArgumentReader {
     if (message !== undefined) this.#refuse(at, "format", message);
   }
 
-  /** Where the option ends. */
+  /** Returns the index of the option's last argument. */
   #longOption(at: number, arg: string): number {
     const { flags, values, attached, lastDefaults, alone } = this.#grammar;
     const equals = arg.indexOf("=");
@@ -134,7 +134,7 @@ class ArgumentReader {
     return at;
   }
 
-  /** `-am MESSAGE` is `-a -m MESSAGE`; each becomes an argument of its own. */
+  /** `-am MESSAGE` is `-a -m MESSAGE`; each becomes a separate argument. */
   #shortOptions(at: number, arg: string): number {
     const { flags, values, attached, count } = this.#grammar;
     if (count && /^-\d{1,9}$/.test(arg)) {
@@ -182,7 +182,7 @@ class ArgumentReader {
       this.#read.push(name);
       return at;
     }
-    // Git would take even `--` for the value.
+    // Git would take even `--` as the value.
     if (next.startsWith("-")) this.#refuse(at + 1, "format", "must not start with a dash");
     this.#read.push(`${name}=${next}`);
     return at + 1;

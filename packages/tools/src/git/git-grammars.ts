@@ -6,29 +6,29 @@ export interface GitGrammar {
   readonly flags: ReadonlySet<string>;
   /** Options with a value: `--opt VALUE`, `--opt=VALUE`, `-m VALUE`, `-mVALUE`. */
   readonly values: ReadonlySet<string>;
-  /** Options that stand alone or have their value attached: `--opt`, `--opt=VALUE`, `-M50%`. */
+  /** Options without a value or with an attached one: `--opt`, `--opt=VALUE`, `-M50%`. */
   readonly attached: ReadonlySet<string>;
   /** Options whose value is the next argument if there is one: `--contains`, `--contains COMMIT`. */
   readonly lastDefaults: ReadonlySet<string>;
-  /** What the kernel puts first. */
+  /** Arguments that the kernel puts first. */
   readonly forced: readonly string[];
   /** `-5` for `-n 5`. */
   readonly count: boolean;
-  /** `-` for the branch before. */
+  /** `-` for the previous branch. */
   readonly dash: boolean;
-  /** Which operands are addresses of repositories. */
+  /** Positions of the operands that are addresses of repositories. */
   readonly urls: readonly number[];
-  /** A remote's name will do in their place. */
+  /** Whether a remote's name is valid instead of an address. */
   readonly remoteNames: boolean;
-  /** With one of these nothing else may be given, and nothing is forced. */
+  /** Options that must be the only argument; with one of them no forced arguments are added. */
   readonly alone: ReadonlySet<string>;
-  /** Operands may not lead out of the directory. */
+  /** Operands must not lead out of the directory. */
   readonly inside: boolean;
   /** Takes paths: after `--` an operand may start with a dash. */
   readonly paths: boolean;
-  /** Subcommands by name; the empty name if there is none. */
+  /** Subcommands by name; the empty name stands for the command without a subcommand. */
   readonly subcommands: ReadonlyMap<string, GitGrammar> | undefined;
-  /** Values that an option is limited to. */
+  /** Allowed values of options that accept only some. */
   readonly choices: ReadonlyMap<string, RegExp>;
 }
 
@@ -42,7 +42,10 @@ const STRATEGY = new Map([
 ]);
 const NO_PROGRAMS = ["--no-ext-diff", "--no-textconv"];
 
-/** Of log, show, diff and stash: how differences are computed and shown. None writes, and none runs a program. */
+/**
+ * Options of log, show, diff and stash that control how differences are computed and shown. None writes a file or runs
+ * a program.
+ */
 const DIFF_FLAGS = words(
   `-p -u --patch -s --no-patch --raw --patch-with-raw --patch-with-stat --numstat --shortstat --summary --name-only
   --name-status -z --full-index --binary --no-renames -R --pickaxe-all --pickaxe-regex -a --text --ignore-cr-at-eol
@@ -90,7 +93,9 @@ const MERGE_FLAGS = words(
   --signoff --no-signoff --autostash --no-autostash --allow-unrelated-histories --no-log --no-verify --no-gpg-sign`,
 );
 
-/** SECURITY: an option that is not here is refused, however harmless; so is every abbreviation of one that is. */
+/**
+ * SECURITY: an option that is not listed is refused, even if it is harmless; so is every abbreviation of a listed one.
+ */
 export const GIT_GRAMMARS: Readonly<Record<GitOperationName, GitGrammar>> = {
   CLONE: grammar({
     flags: words(
@@ -273,7 +278,7 @@ function stashCommands(): Map<string, GitGrammar> {
   ]);
 }
 
-/** Those that would ask the remote are left out: FETCH does that. */
+/** Subcommands that would contact the remote are left out; FETCH does that. */
 function remoteCommands(): Map<string, GitGrammar> {
   const verbose = grammar({ flags: words("-v --verbose") });
   return new Map([

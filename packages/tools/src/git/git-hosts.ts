@@ -16,8 +16,8 @@ const SCP_LIKE = /^(?:[^/:@\s]+@)([^/:@\s]+):(?!\/\/)/;
 const HTTPS_PORT = 443;
 
 /**
- * The hosts that an operation will ask: those in the addresses it is given, and those that were named for remotes, whose
- * addresses stand in the repository. Ssh is spoken by nobody here: the gate asks the same host by https.
+ * The hosts that an operation may contact: those in its addresses, and those that the caller named for remotes, whose
+ * addresses are stored in the repository. Ssh is not supported: the gate contacts the same host over https.
  */
 export function gitHosts({ operation, args = [], hosts = [] }: GitHostsInput): readonly HostPattern[] {
   if (!GIT_OPERATION_FACTS[operation].network) return [];
@@ -31,7 +31,7 @@ export function gitRights({ operation, ...input }: GitHostsInput): readonly Netw
   return [{ kind: GIT_OPERATION_FACTS[operation].effects.includes("net_write") ? "net_write" : "net_read", hosts }];
 }
 
-/** Of an address by http, https or ssh; undefined for anything else, and for what is no host to ask. */
+/** The host of an http, https or ssh address; undefined for other addresses and for invalid hosts. */
 export function hostOf(address: string): HostPattern | undefined {
   const [, scheme, name = "", given] = HTTP.exec(address) ?? [];
   const isHttp = scheme !== undefined;
@@ -40,6 +40,6 @@ export function hostOf(address: string): HostPattern | undefined {
   );
   const port =
     isHttp && given !== undefined ? Number(given) : isHttp && scheme.toLowerCase() === "http" ? 80 : HTTPS_PORT;
-  // SECURITY: `*` in an address is a name that somebody wrote, and would be read as a pattern.
+  // SECURITY: `*` in an address is a literal character, but would be interpreted as a pattern.
   return host === undefined || host.includes("*") || !isPort(port) ? undefined : { host, ports: [port] };
 }

@@ -4,12 +4,12 @@ import type { Narrowing } from "@narthex/kernel";
 export type GitOperationName = (typeof GIT_OPERATIONS)[number];
 
 export interface GitOperationFacts extends Required<Omit<Narrowing, "timeoutMs" | "maxCpuMs">> {
-  /** Git's own name for it. */
+  /** The name of git's command. */
   readonly command: string;
   /** Changes neither files nor references nor configuration, and takes no locks. */
   readonly readOnly: boolean;
   readonly writesWorktree: boolean;
-  /** Needs `.git/config` writable; what it changed is compared with `isExpectedConfigChange`. */
+  /** Needs a writable `.git/config`; its changes are compared with `isExpectedConfigChange`. */
   readonly writesConfig: boolean;
   readonly network: boolean;
 }
@@ -22,10 +22,10 @@ const RECEIVES = facts({
   network: true,
 });
 
-/** What a policy and the sandbox need to know about each operation. */
+/** The properties of each operation that the policy and the sandbox need. */
 export const GIT_OPERATION_FACTS: Readonly<Record<GitOperationName, GitOperationFacts>> = {
   CLONE: { ...RECEIVES, command: "clone", writesWorktree: true, writesConfig: true },
-  // Its `--set-upstream` is not allowed, so the configuration stays as it is.
+  // Its `--set-upstream` is not allowed, so the configuration does not change.
   FETCH: { ...RECEIVES, command: "fetch" },
   PULL: { ...RECEIVES, command: "pull", writesWorktree: true, writesConfig: true },
   DIFF: { ...READS, command: "diff" },
@@ -56,7 +56,7 @@ export function isGitOperation(name: string): name is GitOperationName {
 }
 
 const EXPECTED_CHANGES: Readonly<Partial<Record<GitOperationName, RegExp>>> = {
-  // A clone's configuration is its own; `filter.`, `include.` and the like never come from a remote.
+  // The configuration of a clone is new; `filter.`, `include.` and the like never come from a remote.
   CLONE:
     /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|symlinks|ignorecase|precomposeunicode|sparsecheckout|sparsecheckoutcone)|index\.sparse|extensions\.(?:objectformat|refstorage|partialclone|worktreeconfig)|remote\..+\.(?:url|fetch|mirror|tagopt|promisor|partialclonefilter)|branch\..+\.(?:remote|merge|rebase)|submodule\.active)$/s,
   PULL: /^branch\..+\.(?:remote|merge|rebase)$/s,
@@ -67,7 +67,7 @@ const EXPECTED_CHANGES: Readonly<Partial<Record<GitOperationName, RegExp>>> = {
     /^(?:remote\.pushdefault|remote\..+\.(?:url|pushurl|fetch|push|mirror|tagopt)|branch\..+\.(?:remote|merge|rebase|pushremote))$/s,
 };
 
-/** Whether an operation that writes the configuration may have changed this key. Any other change is put back. */
+/** Whether an operation that writes the configuration may change this key. Every other change is reverted. */
 export function isExpectedConfigChange(operation: GitOperationName, key: string): boolean {
   return EXPECTED_CHANGES[operation]?.test(key) ?? false;
 }

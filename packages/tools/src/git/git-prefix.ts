@@ -1,6 +1,6 @@
 import { GIT_OPERATION_FACTS, type GitOperationName } from "./git-operations.ts";
 
-/** How git is started: what stands before the operation, and the whole environment. */
+/** How git is started: the arguments before the operation, and the whole environment. */
 export interface GitPrefix {
   /** From `git` to the last option before the operation. */
   readonly argv: readonly string[];
@@ -16,10 +16,10 @@ export interface GitPrefixOptions {
 }
 
 /**
- * Configuration that holds for every operation. An option on the command line beats every file, and git hands it on to
- * the git processes it starts, in submodules too.
- * SECURITY: git has no switch for "run nothing". Keys with a name of the repository's choosing, such as `filter.NAME.clean`,
- * cannot be named here: `dangerousConfig` finds those.
+ * Configuration for every operation. An option on the command line overrides every file, and git passes it to the git
+ * processes that it starts, in submodules too.
+ * SECURITY: git has no switch for "run nothing". Keys with a name chosen by the repository, such as
+ * `filter.NAME.clean`, cannot be listed here: `dangerousConfig` finds those.
  */
 const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["core.hooksPath", "/dev/null"],
@@ -35,9 +35,9 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["core.excludesFile", "/dev/null"],
   ["core.protectHFS", "true"],
   ["core.protectNTFS", "true"],
-  // An empty value ends the list of helpers that came before, those of single addresses too.
+  // An empty value clears the list of helpers set so far, including those for single addresses.
   ["credential.helper", ""],
-  // Fails instead of being run: `--no-ext-diff`, which DIFF, LOG and SHOW are given, keeps it from being asked for.
+  // Would fail if it were run; `--no-ext-diff`, which DIFF, LOG and SHOW get, prevents that.
   ["diff.external", ""],
   ["diff.submodule", "short"],
   ["diff.ignoreSubmodules", "dirty"],
@@ -47,7 +47,7 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["push.recurseSubmodules", "no"],
   ["interactive.diffFilter", ""],
   ["log.showSignature", "false"],
-  // Cannot be started. A program that ends at once would end git too, by a broken pipe.
+  // Cannot be started. A program that exits at once would end git too, by a broken pipe.
   ["gpg.program", "/dev/null"],
   ["gpg.openpgp.program", "/dev/null"],
   ["gpg.x509.program", "/dev/null"],
@@ -61,7 +61,7 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["gc.autoDetach", "false"],
   ["maintenance.auto", "false"],
   ["init.templateDir", ""],
-  // Lines of it become lines of the list that a rebase works off, and `exec` is one of them.
+  // Its lines become lines of the rebase's todo list, where `exec` is a command.
   ["rebase.instructionFormat", "%s"],
   ["pull.twohead", "ort"],
   ["pull.octopus", "octopus"],
@@ -90,7 +90,7 @@ export function gitPrefix(operation: GitOperationName, options: GitPrefixOptions
       GIT_CONFIG_GLOBAL: "/dev/null",
       GIT_ATTR_NOSYSTEM: "1",
       GIT_TERMINAL_PROMPT: "0",
-      // Empty and set: nothing is asked, and no other program is looked for.
+      // Empty but set: git does not prompt, and does not look for another program.
       GIT_ASKPASS: "",
       SSH_ASKPASS: "",
       GIT_EDITOR: "true",
@@ -101,14 +101,14 @@ export function gitPrefix(operation: GitOperationName, options: GitPrefixOptions
       GIT_PROTOCOL_FROM_USER: "0",
       GIT_MERGE_AUTOEDIT: "no",
       GIT_FLUSH: "1",
-      // A partial clone would fetch what is missing in the middle of reading.
+      // A partial clone would fetch missing objects while reading.
       ...(network ? {} : { GIT_NO_LAZY_FETCH: "1" }),
       ...(readOnly ? { GIT_OPTIONAL_LOCKS: "0" } : {}),
     },
   };
 }
 
-/** The settings as options of git: also for the listing that `dangerousConfig` reads. */
+/** The settings as options of git; also used for the listing that `dangerousConfig` reads. */
 function gitSettings(): string[] {
   return SETTINGS.flatMap(([key, value]) => ["-c", `${key}=${value}`]);
 }

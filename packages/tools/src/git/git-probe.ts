@@ -3,22 +3,22 @@ import { MAX_LISTING_BYTES } from "./config-entries.ts";
 import type { GitRunner } from "./git-runner.ts";
 import { type CommandOutput, toCommandOutput } from "./command-output.ts";
 
-/** Texts for a shell, by names of our own; those that are undefined are not asked. */
+/** Shell scripts by name. The names are chosen by the kernel; scripts that are undefined are skipped. */
 type ProbeScripts = Readonly<Record<string, string | undefined>>;
 type ProbeResults<Q extends ProbeScripts> = {
   readonly [Name in keyof Q]: CommandOutput | (undefined extends Q[Name] ? undefined : never);
 };
 
-/** Where a question's answer lies for those that come after it. */
+/** The file with a script's output, which later scripts can read. */
 export function probeOutputFile(name: string): string {
   return `/tmp/${name}.out`;
 }
 
 /**
- * Asks several questions in one sandbox: to make one costs more than most answers.
+ * Runs several scripts in one sandbox, because creating a sandbox costs more than most scripts.
  *
- * SECURITY: answers hold what a repository says. How long each is stands before all of them, so none can pass itself off
- * as the end of one and the start of the next.
+ * SECURITY: the repository controls the outputs. The sizes of all outputs precede them, so that no output can imitate
+ * the end of one and the start of the next.
  */
 export async function probeGit<Q extends ProbeScripts>(git: GitRunner, questions: Q): Promise<ProbeResults<Q>> {
   const asked = Object.entries(questions).filter(([, text]) => text !== undefined);
@@ -31,14 +31,17 @@ export async function probeGit<Q extends ProbeScripts>(git: GitRunner, questions
   const { exitCode, stdout } = await git.captureCommand(["/bin/sh", "-c", script], { workingDirectory: "." });
   const answers = exitCode === 0 ? parseProbeResults(stdout, asked.length) : "something that cannot be looked at";
   if (typeof answers === "string") throw new KernelError("EXECUTION_FAILED", `the repository has ${answers}`);
-  // Read off the questions: each that was asked has an answer.
+  // The keys are those of `questions`: every script that ran has a result.
   return Object.fromEntries(asked.map(([name], index) => [name, answers[index]])) as ProbeResults<Q>;
 }
 
-/** All together, with room for what stands before them. */
+/** Maximum for all outputs together; leaves room for the header. */
 const MAX_RESULTS_BYTES = MAX_LISTING_BYTES - 4096;
 
-/** Of a line of exit codes, one for the size of each file and one for all sizes, then the files. Or what is wrong. */
+/**
+ * Parses a line of exit codes, a line for the size of each file and one for the total, then the files. Returns a
+ * description of the problem if that fails.
+ */
 function parseProbeResults(told: Uint8Array, count: number): readonly CommandOutput[] | string {
   let at = 0;
   const nextLine = (): string => {

@@ -9,7 +9,7 @@ import { type GitPrefix, gitPrefix } from "./git-prefix.ts";
 
 export interface CaptureOptions {
   readonly workingDirectory?: string;
-  /** Changes files, and is not only to read them; the repositories' git files are guarded from now on. */
+  /** Set for a command that changes files; the git files of these repositories are guarded from then on. */
   readonly writes?: { readonly git: "guarded" | "configurable"; readonly repositories: readonly string[] };
 }
 
@@ -21,7 +21,7 @@ interface RunnerOptions {
 
 const CAPTURE_TIMEOUT_MS = 30_000;
 
-/** Runs git for one call: what prepares and checks the operation, and the operation itself. */
+/** Runs git for one call: the commands that prepare and verify the operation, and the operation itself. */
 export class GitRunner {
   readonly prefix: GitPrefix;
   readonly workingDirectory: string;
@@ -30,11 +30,14 @@ export class GitRunner {
   constructor(programs: ProgramAccess, { operation, workingDirectory, hasNetwork }: RunnerOptions) {
     this.#programs = programs;
     this.workingDirectory = workingDirectory;
-    // Every address of a host is one of the gate by then, which is asked by http.
+    // By then, every address of a host has been replaced by one of the gate, which speaks http.
     this.prefix = gitPrefix(operation, { protocols: hasNetwork ? ["file", "http"] : ["file"] });
   }
 
-  /** Goes to the directory by itself, and so can say that it is not there. */
+  /**
+   * Captures the output of git. Git changes into the directory itself, so that it can report that the directory is
+   * missing.
+   */
   capture(
     args: readonly string[],
     { workingDirectory = this.workingDirectory, writes }: CaptureOptions = {},
@@ -43,7 +46,7 @@ export class GitRunner {
     return this.captureCommand(command, { workingDirectory: ".", ...(writes && { writes }) });
   }
 
-  /** A command of ours; never anything that a caller wrote. */
+  /** Captures the output of a command of the kernel, never of one that a caller wrote. */
   async captureCommand(
     command: readonly string[],
     { workingDirectory, writes }: CaptureOptions = {},
@@ -64,7 +67,7 @@ export class GitRunner {
     return toCommandOutput(exitCode, stdout.head, stderr.head);
   }
 
-  /** The operation: what it prints is shown and kept. */
+  /** Runs the operation itself: its output is shown and stored. */
   run(options: {
     readonly argv: readonly string[];
     readonly environment: Readonly<Record<string, string>>;

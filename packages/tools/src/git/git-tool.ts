@@ -9,7 +9,7 @@ import { runGit } from "./run-git.ts";
 
 const READ_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
-/** Git's own time ends first, so that its output is kept. */
+/** Git's own timeout ends first, so that its output is kept. */
 const GRACE_MS = 10_000;
 const EFFECTS = ["process_spawn", "fs_read", "fs_write", "net_read", "net_write"] as const satisfies readonly Effect[];
 
@@ -17,7 +17,7 @@ function actionOf(operation: string): string {
   return `git_${operation.toLowerCase()}`;
 }
 
-/** The real git, in a sandbox over the workspace. */
+/** Runs the real git, in a sandbox over the workspace. */
 export const gitTool = defineTool({
   name: "git",
   description:

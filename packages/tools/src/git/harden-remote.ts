@@ -7,7 +7,7 @@ import type { GitRunner } from "./git-runner.ts";
 import { type AddressBase, repositoryAddress } from "./repository-address.ts";
 import { quoted, quotedAll } from "./shell-words.ts";
 
-/** How git talks to the repository at the other end, which has a configuration and hooks of its own. */
+/** How git calls the repository at the other end, which has its own configuration and hooks. */
 export interface RemoteHardening {
   /** Options of git, before the operation. */
   readonly argv: readonly string[];
@@ -22,9 +22,9 @@ const LIST_EACH = `for directory do git --git-dir="$directory" ${CONFIG_LISTING.
 /**
  * Makes the program at the other end as harmless as the one at this end.
  *
- * SECURITY: git starts `upload-pack` and `receive-pack` in the other repository without any of our options, so they
- * would read its configuration and run its hooks. The command that starts them is therefore ours, with every dangerous
- * key of that repository overridden.
+ * SECURITY: git starts `upload-pack` and `receive-pack` in the other repository without any of the kernel's options, so
+ * they would read its configuration and run its hooks. Therefore the kernel supplies the command that starts them, with
+ * every dangerous key of that repository overridden.
  */
 export async function hardenRemote(
   git: GitRunner,
@@ -43,7 +43,7 @@ export async function hardenRemote(
   }
   const config = await listRemoteConfig(git, [...paths]);
   const [upload, receive] = [programCommand("upload-pack", config), programCommand("receive-pack", config)];
-  // `fetch --all` does not hand its option on, but the configuration.
+  // `fetch --all` does not pass on its option, but it does pass on the configuration.
   const settings = new Map<string, string>();
   for (const { name } of remotes) {
     settings.set(`remote.${name}.uploadpack`, upload);
@@ -62,25 +62,25 @@ function remotesOf(entries: readonly ConfigEntry[]): { readonly name: string; re
   return [...remotes].map(([name, urls]) => ({ name, urls }));
 }
 
-/** What stands in the configuration of any of them. */
+/** The combined configuration of these repositories. */
 async function listRemoteConfig(git: GitRunner, paths: readonly string[]): Promise<DangerousConfig> {
-  // Where git would look, in its order; what is not there lists nothing.
+  // The directories that git tries, in its order; missing ones list nothing.
   const directories = paths.flatMap((path) => [`${path}/.git`, path, `${path}.git/.git`, `${path}.git`]);
   const { stdout } =
     directories.length === 0
       ? { stdout: new Uint8Array() }
       : await git.captureCommand(["/bin/sh", "-c", LIST_EACH, "sh", ...directories]);
-  // It only serves objects, or takes them: as far as the rules go, it reads.
+  // The program only serves or receives objects; for the config rules it counts as reading.
   const config = dangerousConfig(stdout, "LOG");
   if (config.refusals.length === 0) return config;
   throw new KernelError("EXECUTION_FAILED", `the other repository has ${config.refusals.join("; ")}`);
 }
 
-/** Git hands this to a shell, with the path behind it. */
+/** The command line that git passes to a shell, with the path appended. */
 function programCommand(program: "upload-pack" | "receive-pack", config: DangerousConfig): string {
   const environment = { ...config.environment, GIT_ALLOW_PROTOCOL: "none", GIT_NO_LAZY_FETCH: "1" };
   const assignments = Object.entries(environment).map(([name, value]) => `${name}=${quoted(value)}`);
-  // A push never changes files that are checked out, and nothing is tidied up behind it.
+  // A push never changes checked-out files, and no garbage collection follows it.
   const settings = ["-c", "receive.denyCurrentBranch=refuse", "-c", "receive.autogc=false"];
   const command = [...gitPrefix("LOG").argv, ...config.argv, ...settings, program];
   return [...assignments, quotedAll(command)].join(" ");

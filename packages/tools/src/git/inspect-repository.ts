@@ -10,23 +10,23 @@ import { probeOutputFile, probeGit } from "./git-probe.ts";
 import type { CommandOutput } from "./command-output.ts";
 import { quotedAll } from "./shell-words.ts";
 
-/** What has to be known of a repository before an operation starts in it. */
+/** What an operation must know about a repository before it starts. */
 export interface RepositoryInspection {
   readonly repository: FoundRepository;
-  /** Its whole configuration, as it was listed. */
+  /** The listing of its whole configuration. */
   readonly listing: Uint8Array;
-  /** Undefined for an operation that only reads: it is told to stay out of submodules. */
+  /** Undefined for an operation that only reads: such operations are told to ignore submodules. */
   readonly submodules: SubmoduleConfig | undefined;
-  /** Its own configuration, if the operation may write it. */
+  /** The repository's own configuration, if the operation may write it. */
   readonly own: readonly ConfigEntry[] | undefined;
-  /** The list of a rebase that is under way, if the operation may go on with it. */
+  /** The todo list of a rebase in progress, if the operation may continue it. */
   readonly todo: Uint8Array | undefined;
 }
 
 export interface SubmoduleConfig {
-  /** What `.gitmodules` says, as a listing of configuration. */
+  /** The content of `.gitmodules`, as a configuration listing. */
   readonly modules: Uint8Array;
-  /** The configuration of all that are checked out. */
+  /** The configuration of all submodules that are checked out. */
   readonly listing: Uint8Array;
 }
 
@@ -48,7 +48,7 @@ export async function inspectRepository(
     submodules: readOnly ? undefined : IN_WORKING_TREE + LIST_SUBMODULES,
     todo: operation === "REBASE" ? SHOW_TODO : undefined,
   });
-  // Where there is no repository, that is what is said.
+  // First, so that a missing repository is reported as such.
   const repository = parseRepository(looked.where, workingDirectory);
   const listed = (answer: CommandOutput): Uint8Array => {
     if (answer.exitCode === 0) return answer.stdout;

@@ -1,24 +1,24 @@
 import { posix } from "node:path";
 import { SANDBOX_WORKSPACE, fromSandboxPath } from "./sandbox-path.ts";
 
-/** Where a repository's address leads. */
+/** What a repository's address refers to. */
 export type RepositoryAddress =
   | { readonly kind: "remote" }
-  /** A path that is not in the workspace. */
+  /** A path outside the workspace. */
   | { readonly kind: "outside" }
-  /** As programs in the sandbox see it, and as git itself would go there. */
+  /** The path as seen by programs in the sandbox, and as git itself would resolve it. */
   | { readonly kind: "inside"; readonly path: string };
 
 export interface AddressBase {
-  /** Where relative paths start, inside the sandbox. */
+  /** The directory that relative paths start from, inside the sandbox. */
   readonly directory: string;
-  /** The workspace's own path on the host. */
+  /** The path of the workspace on the host. */
   readonly workspace: string;
 }
 
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//;
 
-/** By the address's text alone, as git reads it. */
+/** Classifies an address by its text alone, as git does. */
 export function repositoryAddress(address: string, { directory, workspace }: AddressBase): RepositoryAddress {
   const scheme = SCHEME.exec(address)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== "file") return { kind: "remote" };

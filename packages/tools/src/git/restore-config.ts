@@ -2,7 +2,9 @@ import { KernelError } from "@narthex/contracts";
 import type { UnexpectedChange } from "./unexpected-changes.ts";
 import type { GitRunner } from "./git-runner.ts";
 
-/** Gives keys of the configuration the values they had. Always throws: the operation did what it must not. */
+/**
+ * Restores configuration keys to their earlier values. Always throws, because the operation changed what it must not.
+ */
 export async function restoreConfig(
   git: GitRunner,
   changes: readonly UnexpectedChange[],

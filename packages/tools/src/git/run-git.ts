@@ -16,21 +16,24 @@ import { networkBlocked, refuseUnreachable } from "./refuse-unreachable.ts";
 import { todoRunsPrograms } from "./todo-runs-programs.ts";
 import { unexpectedChanges } from "./unexpected-changes.ts";
 
-/** For commits in a repository that names nobody. */
+/** Author of commits in a repository that configures none. */
 const FALLBACK_IDENTITY: ReadonlyMap<string, string> = new Map([
   ["user.name", "Narthex agent"],
   ["user.email", "agent@narthex.invalid"],
 ]);
 const REMOTE_OPERATIONS: ReadonlySet<GitOperationName> = new Set(["CLONE", "FETCH", "PULL", "PUSH"]);
 
-/** Runs one operation of git: looks at the repository, makes its configuration harmless, runs, looks again. */
+/**
+ * Runs one git operation: inspects the repository, makes its configuration harmless, runs git, and checks the
+ * configuration afterwards.
+ */
 export function runGit(checked: NetworkedGit, context: ToolContext, timeoutMs: number): Promise<ProgramOutput> {
   const git = new GitRunner(context.programs, checked);
   const call = { checked, git, workspace: context.session.workspace, timeoutMs };
   return checked.operation === "CLONE" ? runClone(call) : runInRepository(call);
 }
 
-/** An operation, and whether hosts were named that it may ask. */
+/** An operation, and whether the caller named hosts that it may contact. */
 export type NetworkedGit = CheckedGit & { readonly hasNetwork: boolean };
 
 interface GitCall {
@@ -52,7 +55,7 @@ async function runInRepository(call: GitCall): Promise<ProgramOutput> {
     : undefined;
   const performing = perform(call, { config, other, entries, argv: checked.argv, repository });
   if (before === undefined) return await performing;
-  // Also where it failed: it may have come far.
+  // Also after a failure: the operation may have changed the configuration before it failed.
   const [performed] = await Promise.allSettled([performing]);
   await keepConfig(call, before, await listOwn(git, checked.workingDirectory), repository);
   if (performed.status === "rejected") throw performed.reason;
@@ -66,34 +69,34 @@ async function runClone(call: GitCall): Promise<ProgramOutput> {
   refuseUnreachable(source, { directory, workspace: call.workspace }, checked.hasNetwork);
   const listing = await listConfig(git, checked.workingDirectory);
   const config = refuseDangerous(dangerousConfig(listing, "CLONE"));
-  // Of the surrounding repository, if there is one, a clone takes nothing.
+  // A clone uses nothing from a surrounding repository.
   const other = await prepareRemote(call, [], directory);
-  // Its own files are no business of the guards before they are there: what is protected in it comes from the source.
+  // The clone's git files are not guarded before they exist: until then, what is protected in it comes from the source.
   const answer = await perform(call, { config, other, entries: [], argv, repository: undefined });
   const parts = [checked.workingDirectory, target].filter((part) => part !== ".");
   await guardClone(call, parts.join("/") || ".", answer);
   return answer;
 }
 
-/** From now on nothing but git changes the clone's configuration and hooks. */
+/** From now on only git can change the clone's configuration and hooks. */
 async function guardClone(call: GitCall, target: string, { exit_code: exitCode }: ProgramOutput): Promise<void> {
   const { git } = call;
   const repository = await findRepository(git, target).catch((fault: unknown) => {
-    // A bare clone, or none.
+    // A bare clone, or no repository.
     if (isKernelError(fault) && fault.code !== "SANDBOX_ERROR") return undefined;
     throw fault;
   });
-  // Where nothing was made, this is the repository that the directory lies in.
+  // If nothing was created, this is the repository that contains the directory.
   if (repository?.top !== target) return;
   const made = await listOwn(git, target, repository.repositories);
-  // A clone that failed may have found another in its place, with a configuration of its own.
+  // After a failed clone, the target may have been an existing repository with its own configuration.
   if (exitCode === 0) await keepConfig(call, [], made, repository);
 }
 
 interface OperationParts {
   readonly config: DangerousConfig;
   readonly other: RemoteHardening | undefined;
-  /** Of the repository's configuration. */
+  /** Entries of the repository's configuration. */
   readonly entries: readonly ConfigEntry[];
   readonly argv: readonly string[];
   readonly repository: FoundRepository | undefined;
@@ -132,7 +135,7 @@ async function listConfig(git: GitRunner, workingDirectory: string): Promise<Uin
   throw noRepository(looked, workingDirectory);
 }
 
-/** Of the repository's own file; where repositories are named, they are guarded from now on. */
+/** Lists the repository's own configuration file. If `repositories` is given, they are guarded from now on. */
 async function listOwn(
   git: GitRunner,
   workingDirectory: string,
@@ -150,7 +153,7 @@ function neutralizeConfig(
 ): DangerousConfig {
   if (submodules === undefined) return refuseDangerous(dangerousConfig(listing, operation));
   const own = refuseDangerous(dangerousConfig(Buffer.concat([listing, submodules.modules]), operation));
-  // Whatever is done here, in a submodule it is only looked.
+  // Whatever the operation, in submodules git only runs a status check.
   const inner = refuseDangerous(dangerousConfig(submodules.listing, "STATUS", "NARTHEX_GIT_SUBMODULE"));
   return { ...own, argv: [...inner.argv, ...own.argv], environment: { ...inner.environment, ...own.environment } };
 }
@@ -172,7 +175,7 @@ async function prepareRemote(
   return await hardenRemote(git, operation, address === undefined ? [] : [address], { directory, workspace, entries });
 }
 
-/** SECURITY: a rebase that goes on runs what its list says, whoever wrote it. */
+/** SECURITY: continuing a rebase runs the commands of its todo list, which may come from an attacker. */
 function refusePrograms(todo: Uint8Array | undefined): void {
   if (todo === undefined || !todoRunsPrograms(todo)) return;
   throw new KernelError(

@@ -1,14 +1,14 @@
 import { posix } from "node:path";
 
-/** Where the workspace lies for programs in a sandbox. */
+/** Path of the workspace for programs in a sandbox. */
 export const SANDBOX_WORKSPACE = "/workspace";
 
-/** A path of the workspace, as programs in the sandbox see it. */
+/** Converts a workspace path to the path that programs in the sandbox see. */
 export function toSandboxPath(path: string): string {
   return path === "." ? SANDBOX_WORKSPACE : `${SANDBOX_WORKSPACE}/${path}`;
 }
 
-/** The other way round; undefined for what lies elsewhere. By its text alone. */
+/** The reverse of `toSandboxPath`; undefined for a path outside the workspace. Judges by the text alone. */
 export function fromSandboxPath(path: string): string | undefined {
   const plain = posix.normalize(path).replace(/(?<=.)\/$/, "");
   if (plain === SANDBOX_WORKSPACE) return ".";

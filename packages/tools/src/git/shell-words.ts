@@ -1,4 +1,4 @@
-/** A word of a command for a shell, which reads it back as it is. */
+/** Quotes a word so that a shell reads it unchanged. */
 export function quoted(word: string): string {
   return /^[\w./=:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,10 +1,10 @@
 import type { ConfigEntry } from "./config-entries.ts";
 import { type GitOperationName, isExpectedConfigChange } from "./git-operations.ts";
 
-/** A key that an operation changed and had no business with. */
+/** A configuration key that an operation was not expected to change. */
 export interface UnexpectedChange {
   readonly key: string;
-  /** What it was; empty if it was not there. */
+  /** The earlier values; empty if the key did not exist. */
   readonly before: readonly (string | undefined)[];
   readonly isThere: boolean;
 }
@@ -26,7 +26,7 @@ export function unexpectedChanges(
   return unexpected;
 }
 
-/** Sections that are deleted and renamed as a whole, with whatever other programs noted there. */
+/** Sections that git deletes and renames as a whole, including entries of other programs. */
 const WHOLE_SECTIONS: Readonly<Partial<Record<GitOperationName, RegExp>>> = {
   BRANCH: /^branch\..+\./s,
   REMOTE: /^(?:remote|branch)\..+\./s,
@@ -40,7 +40,7 @@ function byKey(entries: readonly ConfigEntry[]): Map<string, (string | undefined
   return found;
 }
 
-/** Whether these very values stood under the same variable of another name, and are gone there or still the same. */
+/** Whether the same variable had these values under another name, and has been removed there or has kept its values. */
 function isMoved(
   key: string,
   values: Values,

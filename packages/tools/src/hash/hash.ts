@@ -2,7 +2,7 @@ import { blake3, createBlake3, KernelError, toHex, utf8 } from "@narthex/contrac
 import { defineTool, type ToolContext } from "@narthex/kernel";
 import { contentHashSchema } from "../content-hash-schema.ts";
 
-/** BLAKE3 of a text, of bytes, or of content that the session holds. */
+/** BLAKE3 hash of a text, of bytes, or of content that the session holds. */
 export const hash = defineTool({
   name: "hash",
   description:
@@ -45,7 +45,7 @@ async function hashContent(hashHex: string, { content, signal }: ToolContext): P
   return toHex(hasher.digest());
 }
 
-/** Strict: what a decoder would skip or guess is refused, so that one text means one sequence of bytes. */
+/** Strict: input that a decoder would skip or guess is refused, so that one text encodes exactly one byte sequence. */
 function decodeBase64(text: string): Uint8Array {
   const bytes = Buffer.from(text, "base64");
   if (bytes.toString("base64") === text) return bytes;

@@ -14,24 +14,24 @@ import { ENDPOINT_HEADERS, type ReadyEndpoint } from "./http-endpoint.ts";
 import { type EndpointRequest, operationRequest } from "./operation-request.ts";
 
 const NO_CONTENT = 204;
-/** The first and two more. */
+/** The first request and two retries. */
 const MAX_TRIES = 3;
 const FIRST_WAIT_MS = 250;
-/** With these a server says that it has not begun; the word that says when to come back makes it sure. */
+/** Statuses that say the server has not started processing. A retry-after header confirms that. */
 const NOT_STARTED_STATUSES: ReadonlySet<number> = new Set([425, 429, 503]);
-/** With these somebody on the way says that it does not know. */
+/** Statuses with which an intermediary says that it does not know whether the request was processed. */
 const AMBIGUOUS_STATUSES: ReadonlySet<number> = new Set([502, 504]);
 
 /**
- * Asks an endpoint, and asks again where nothing can happen twice.
+ * Calls an endpoint, and retries where the operation cannot happen twice.
  *
  * SPEC: the headers. `narthex-request-id` is the call's id, percent-encoded. `narthex-deadline` is the number of
- * milliseconds that are left, so that no two clocks need to agree. `idempotency-key` is the same for every request of one
- * call, and for the same request id in the same session.
+ * milliseconds left, so that clocks need not agree. `idempotency-key` is the same for every request of one call, and
+ * for the same request id in the same session.
  *
- * Again means: after 425, 429 or 503 with a retry-after, for the server has done nothing yet. After a connection that
- * broke, 502, 504 or one of those three without that header only where the server keeps to the key, for the first
- * request may have been done. At most twice, and never past the call's time.
+ * Retries after 425, 429 or 503 with a retry-after header, because the server has not done anything yet. After a broken
+ * connection, 502, 504, or one of those three without that header, it retries only if the server respects the key,
+ * because the first request may have been processed. At most two retries, and never beyond the call's timeout.
  */
 export async function callEndpoint(
   endpoint: ReadyEndpoint,
@@ -44,7 +44,7 @@ export async function callEndpoint(
     let answer: IncomingResponse | undefined;
     try {
       answer = await context.network.request(requestOf(endpoint, toolId, asked, context));
-      // An API may have nothing to say to what it did.
+      // An API operation may have no result.
       if (endpoint.operation !== undefined && answer.status === NO_CONTENT) return null;
       return await readEndpointResponse(answer, context.nowMs());
     } catch (fault) {
@@ -55,7 +55,7 @@ export async function callEndpoint(
   }
 }
 
-/** What an input becomes: a POST of itself, or the operation's own request. */
+/** Builds the request for an input: a POST of the input, or the operation's own request. */
 function toEndpointRequest({ address, operation }: ReadyEndpoint, input: JsonValue): EndpointRequest {
   if (operation !== undefined) return operationRequest(address.url, operation, input);
   return { method: "POST", url: address.url, headers: [], body: utf8(JSON.stringify(input)) };
@@ -81,12 +81,12 @@ function requestOf(
       ...headers,
     ],
     ...(asked.body !== undefined && { body: asked.body }),
-    // What a POST is redirected to is another endpoint.
+    // The target of a redirect would be a different endpoint.
     redirect: "return",
   };
 }
 
-/** How long to wait before asking again; undefined if that must not be. */
+/** The delay before the next attempt; undefined if a retry is not allowed. */
 function retryDelayMs(
   answer: IncomingResponse | undefined,
   fault: unknown,

@@ -4,7 +4,7 @@ import { hostScope, toHostPattern, rightFor } from "../web/web-address.ts";
 import { callEndpoint } from "./call-endpoint.ts";
 import { type HttpEndpoint, readEndpoint } from "./http-endpoint.ts";
 
-/** What is declared of a tool behind an endpoint. What it may touch follows from where it is. */
+/** Declaration of a tool behind an endpoint. Its effects and capabilities follow from the endpoint. */
 export interface HttpToolDeclaration
   extends Pick<
     ToolDeclaration,
@@ -24,10 +24,10 @@ export interface HttpToolDeclaration
 }
 
 /**
- * A tool that is asked by POST at its endpoint. Throws INVALID_DECLARATION for an endpoint that cannot be.
+ * Creates a tool that is called by a POST to its endpoint. Throws INVALID_DECLARATION for an invalid endpoint.
  *
- * SECURITY: the endpoint is part of what is hashed as the tool's program, so that a yes to one server is none to another.
- * A POST is `net_write`, whatever the server makes of it: such a tool is never read_only.
+ * SECURITY: the endpoint is part of the hash of the tool's program, so that an approval for one server does not apply
+ * to another. A POST is `net_write`, whatever the server does with it: such a tool is never read_only.
  */
 export function createHttpTool(declaration: HttpToolDeclaration, endpoint: HttpEndpoint): Tool {
   const { inputSchema, outputSchema, resultType, bounds, capabilities, labels } = declaration;

@@ -3,11 +3,11 @@ import type { IncomingResponse } from "@narthex/kernel";
 import { readWholeBody } from "../web/response-body.ts";
 import { statusError } from "../web/status-error.ts";
 
-/** The most that an endpoint may answer. */
+/** Maximum size of an endpoint's response. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 300;
 
-/** What an endpoint answered: one JSON value. Throws with the code of what went wrong instead. */
+/** Reads an endpoint's response, which must be one JSON value. Throws an error with the matching code otherwise. */
 export async function readEndpointResponse(answer: IncomingResponse, nowMs: number): Promise<JsonValue> {
   const bytes = await readWholeBody(answer.body, MAX_RESPONSE_BYTES);
   const refused = statusError(answer, nowMs);
@@ -21,7 +21,7 @@ export async function readEndpointResponse(answer: IncomingResponse, nowMs: numb
   }
 }
 
-/** A server that says what was wrong with a request has failed it; any other is itself what failed. */
+/** A 4xx response with an explanation means that the request failed; any other one means that the server failed. */
 function failure(status: number, refused: KernelError, said: string | undefined): KernelError {
   if (said === undefined) return refused;
   const isItsWord = status >= 400 && status < 500 && status !== 429;
@@ -31,7 +31,7 @@ function failure(status: number, refused: KernelError, said: string | undefined)
     : new KernelError(refused.code, `${refused.message}: ${said}`, { retryAfterMs });
 }
 
-/** The words of `{"error": {"code": ..., "message": ...}}`, on one line and cut. */
+/** The message of `{"error": {"code": ..., "message": ...}}`, on one line and truncated. */
 function readError(bytes: Uint8Array): string | undefined {
   const error = parseBody(bytes);
   if (!isJsonObject(error) || typeof error["message"] !== "string") return undefined;

@@ -3,44 +3,46 @@ import type { OutgoingRequest } from "@narthex/kernel";
 import { requestHeaders } from "../web/request-headers.ts";
 import { readWebAddress, type WebAddress } from "../web/web-address.ts";
 
-/** Where an HTTP tool is asked. Plain data. */
+/** The endpoint of an HTTP tool. Plain data. */
 export interface HttpEndpoint {
   /** `https://tools.example.com/weather`. */
   readonly url: string;
   readonly key?: EndpointKey;
-  /** The server keeps to the idempotency key: a request that comes twice is done once, and answered alike. */
+  /**
+   * Whether the server respects the idempotency key: a repeated request is processed once and gets the same response.
+   */
   readonly isIdempotent?: boolean;
-  /** One operation of an API that begins at `url`. Without one the input is posted there as it is. */
+  /** One operation of the API whose base URL is `url`. Without it, the input is posted to `url` as it is. */
   readonly operation?: EndpointOperation;
 }
 
 export interface EndpointOperation {
   readonly method: string;
-  /** With the names of its parameters in braces: `/pets/{id}`. */
+  /** Path template with parameter names in braces: `/pets/{id}`. */
   readonly path: string;
   readonly parameters: readonly { readonly name: string; readonly in: "path" | "query" | "header" }[];
-  /** The input's `body` is sent as JSON. */
+  /** Whether the input's `body` is sent as JSON. */
   readonly hasBody: boolean;
 }
 
 export interface EndpointKey {
-  /** The secret's name. */
+  /** Name of the secret. */
   readonly secret: string;
-  /** `authorization`. */
+  /** Default: `authorization`. */
   readonly header?: string;
-  /** `Bearer `; empty for none. */
+  /** Default: `Bearer `; empty for no prefix. */
   readonly prefix?: string;
 }
 
 export interface ReadyEndpoint {
   readonly address: WebAddress;
-  /** The key's, if there is one. */
+  /** The header with the key, if there is one. */
   readonly headers: NonNullable<OutgoingRequest["headers"]>;
   readonly isIdempotent: boolean;
   readonly operation: EndpointOperation | undefined;
 }
 
-/** Headers of every request, which no key can take the place of. */
+/** Headers of every request. The key's header cannot have one of these names. */
 export const ENDPOINT_HEADERS = {
   accept: "accept",
   contentType: "content-type",
@@ -49,7 +51,7 @@ export const ENDPOINT_HEADERS = {
   idempotencyKey: "idempotency-key",
 } as const;
 
-/** Throws INVALID_DECLARATION for what cannot be asked. */
+/** Validates an endpoint. Throws INVALID_DECLARATION for one that cannot be called. */
 export function readEndpoint({ url, key, isIdempotent = false, operation }: HttpEndpoint): ReadyEndpoint {
   const address = readWebAddress(url);
   if (typeof address === "string") throw unfit("endpoint.url", `the address of the endpoint ${address}`);
@@ -57,7 +59,7 @@ export function readEndpoint({ url, key, isIdempotent = false, operation }: Http
   return { address, headers: key === undefined ? [] : readKey(key), isIdempotent, operation };
 }
 
-/** SECURITY: no input takes the place of what the gate or the key says. */
+/** SECURITY: no input may replace a header that the gate or the key sets. */
 function checkOperation({ parameters, path }: EndpointOperation, keyHeader: string): void {
   const filled = path.replaceAll(/\{[^{}]+\}/g, "x");
   if (URL.parse(filled, "http://any.test")?.pathname !== filled) {

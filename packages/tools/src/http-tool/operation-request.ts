@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue, KernelError, utf8 } from "@narthex/contra
 import { ownField } from "@narthex/kernel";
 import type { EndpointOperation } from "./http-endpoint.ts";
 
-/** What is sent, but for the headers that every request has. */
+/** Everything that is sent except the headers that every request has. */
 export interface EndpointRequest {
   readonly method: string;
   readonly url: string;
@@ -13,10 +13,10 @@ export interface EndpointRequest {
 const PLACEHOLDER = /\{([^{}]+)\}/g;
 
 /**
- * The request of one operation. Throws INVALID_INPUT for what cannot stand where it belongs.
+ * Builds the request of one operation. Throws INVALID_INPUT for a value that does not fit its place.
  *
- * SECURITY: a value stays within its segment of the path, whatever is in it. Dots would lead to another operation than
- * the one that was permitted, so a path that is read otherwise than it was put together is refused.
+ * SECURITY: a value stays within its path segment, whatever it contains. Dot segments would lead to a different
+ * operation than the permitted one, so a path that a URL parser changes is refused.
  */
 export function operationRequest(base: string, operation: EndpointOperation, input: JsonValue): EndpointRequest {
   const given = isJsonObject(input) ? input : {};

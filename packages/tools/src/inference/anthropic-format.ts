@@ -13,7 +13,7 @@ const STOP_REASONS: ProviderStopReasons = new Map([
   ["refusal", "refusal"],
 ]);
 
-/** Anthropic's messages. */
+/** Anthropic's messages API. */
 export const anthropicFormat: ModelFormat = {
   hasEndMark: true,
   path: () => "/v1/messages",
@@ -36,7 +36,7 @@ export const anthropicFormat: ModelFormat = {
         throw new StreamedError(event);
       case "message_start": {
         const message = readField(event, "message");
-        // The tokens of the answer are counted at its end: what stands here is where the count begins.
+        // The output tokens are counted at the end of the stream; the value here is only the start of the count.
         return { model: readText(message, "model"), inputTokens: inputIn(readField(message, "usage")) };
       }
       case "content_block_start":
@@ -57,7 +57,7 @@ export const anthropicFormat: ModelFormat = {
   },
 };
 
-/** What came from a cache, or went there, was read all the same. */
+/** Tokens that were read from a cache or written to it count as input too. */
 function inputIn(usage: unknown): number | undefined {
   const given = readCount(usage, "input_tokens");
   if (given === undefined) return undefined;

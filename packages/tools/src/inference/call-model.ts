@@ -17,10 +17,13 @@ const FORMATS: Readonly<Record<InferenceProvider["format"], ModelFormat>> = {
 };
 const MAX_REFUSAL_BYTES = 64 * 1024;
 const NOTHING = {};
-/** What the network throws before anything has left. */
+/** Errors of the network layer that mean nothing has been sent. */
 const NOT_SENT: ReadonlySet<string> = new Set(["NETWORK_BLOCKED", "UNDECLARED_EFFECT", "SANDBOX_UNAVAILABLE"]);
 
-/** One question and its whole answer. Throws UPSTREAM_ERROR or RATE_LIMITED, or what the network throws. */
+/**
+ * Sends one model request and returns the whole response. Throws UPSTREAM_ERROR, RATE_LIMITED, or an error of the
+ * network layer.
+ */
 export async function callModel(
   provider: InferenceProvider,
   question: InferenceRequest,
@@ -30,7 +33,7 @@ export async function callModel(
   const response = await send(provider, format, question, context);
   if (response.status !== 200) {
     const body = parseBody(await readHead(response.body));
-    // What was refused is not charged for.
+    // A refused request costs nothing.
     context.spending.settle(NOTHING);
     throw providerFault(provider, { status: response.status, headers: response.headers, body }, context.nowMs());
   }
@@ -42,7 +45,7 @@ export async function callModel(
   }
 }
 
-/** Some models think for minutes before they say anything. */
+/** Some models think for minutes before the first output. */
 const THINKING_MS = 300_000;
 
 async function send(
@@ -57,7 +60,7 @@ async function send(
       url: `${provider.baseUrl}${format.path(question)}`,
       headers: [["content-type", "application/json"], ["accept", "text/event-stream"], ...format.headers(provider)],
       body: utf8(JSON.stringify(format.body(question, provider))),
-      // SECURITY: a key and a prompt go where the configuration says, and nowhere that somebody there says.
+      // SECURITY: the key and the prompt are sent only to the configured server, never to the target of a redirect.
       redirect: "return",
       maxBodyBytes: maxStreamBytes(question.maxTokens),
       silenceMs: THINKING_MS,

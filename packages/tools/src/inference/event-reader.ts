@@ -1,37 +1,37 @@
 import { KernelError } from "@narthex/contracts";
 
 const MAX_EVENT_CHARACTERS = 4 * 1024 * 1024;
-/** Enough for the body of an error. */
+/** Large enough for the body of an error. */
 const MAX_STRAY_CHARACTERS = 16 * 1024;
 const LINE_END = /\r\n|\n|\r/;
 
 /**
- * Reads the data of server-sent events (WHATWG HTML, section 9.2) as their bytes come, however they are cut. Names and
- * ids of events are left out: each of the formats says in the data itself what it is.
+ * Parses the data of server-sent events (WHATWG HTML, section 9.2) incrementally, however the bytes are split. Ignores
+ * names and ids of events: in each of the formats, the data itself says what it is.
  *
- * SECURITY: bytes of a stranger. An event that does not end, and bytes that are no UTF-8, are refused; nothing is
- * looked at twice, so that many small pieces cost no more than one.
+ * SECURITY: the bytes are untrusted. An endless event and invalid UTF-8 are refused. No byte is scanned twice, so that
+ * many small chunks cost no more than one large one.
  */
 export class EventReader {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
   #line = "";
   #data: string[] = [];
   #size = 0;
-  /** The last piece ended with a CR, whose LF may be yet to come. */
+  /** The last chunk ended with a CR; its LF may follow in the next one. */
   #isAfterReturn = false;
   #stray = "";
 
-  /** Lines that belong to no event. An error may come as a plain body where events were due. */
+  /** Lines that belong to no event. An error may arrive as a plain body instead of events. */
   get stray(): string {
     return this.#stray;
   }
 
-  /** The data of the events that these bytes complete. */
+  /** Returns the data of the events that these bytes complete. */
   push(bytes: Uint8Array): string[] {
     return this.#take(this.#decode(bytes));
   }
 
-  /** What has come is an event even if the empty line after it has not: whether it is whole, its reader knows. */
+  /** Returns the last event even if its terminating empty line is missing. The caller checks that it is complete. */
   end(): string[] {
     return [...this.#take(this.#decode(undefined)), ...this.#take("\n\n")];
   }
@@ -90,5 +90,5 @@ export class EventReader {
   }
 }
 
-/** A comment is a field without a name. */
+/** Known fields. A comment is a field without a name. */
 const FIELDS: ReadonlySet<string> = new Set(["", "event", "id", "retry"]);

@@ -20,10 +20,11 @@ const STOP_REASONS: ProviderStopReasons = new Map([
   ["UNEXPECTED_TOOL_CALL", "tool_use"],
 ]);
 
-/** Gemini's `streamGenerateContent`. A stream has no mark at its end: its last event says why the model stopped. */
+/** Gemini's `streamGenerateContent`. A stream has no end mark: its last event contains the stop reason. */
 export const geminiFormat: ModelFormat = {
   hasEndMark: false,
-  // SECURITY: the right is to this very model; one segment of the path keeps it from naming another, or another method.
+  // SECURITY: the capability is for exactly this model. Encoding it as one path segment prevents it from naming another
+  // model or another method.
   path: ({ model }) => `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
   headers: ({ key }) => (key === undefined ? [] : [["x-goog-api-key", { secret: key }]]),
   body: ({ prompt, systemPrompt, maxTokens, temperature }) => ({
@@ -46,7 +47,7 @@ export const geminiFormat: ModelFormat = {
   },
 };
 
-/** What the model thought is not what it answered. */
+/** Thoughts of the model are not part of its response. */
 function textIn(candidate: unknown): string {
   const parts = readList(readField(candidate, "content"), "parts");
   return parts.map((part) => (readField(part, "thought") === true ? "" : (readText(part, "text") ?? ""))).join("");

@@ -1,23 +1,26 @@
-/** Where models are asked, as the configuration names it. */
+/** A configured provider of models. */
 export interface InferenceProvider {
-  /** What callers, capabilities and policies call it. */
+  /** The name that callers, capabilities and policies use. */
   readonly name: string;
   readonly format: "openai" | "anthropic" | "gemini";
   /**
-   * As the provider's own client takes it: `https://api.openai.com/v1`, `https://api.anthropic.com`,
+   * In the form that the provider's own client expects: `https://api.openai.com/v1`, `https://api.anthropic.com`,
    * `https://generativelanguage.googleapis.com`.
    */
   readonly baseUrl: string;
-  /** The name of the secret that is its key; none is sent without. */
+  /** Name of the secret with the API key; without it, no key is sent. */
   readonly key?: string;
   readonly models?: readonly (TokenPrice & { readonly model: string })[];
-  /** Of models that are not listed. */
+  /** Price of models that are not listed. */
   readonly defaultPrice: TokenPrice;
-  /** What OpenAI's format calls the bound: newer models of OpenAI take the second name only. `max_tokens` by default. */
+  /**
+   * Name of the token limit in OpenAI's format: newer models of OpenAI accept only the second name. `max_tokens` by
+   * default.
+   */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
 }
 
-/** In cost units for a million tokens. */
+/** Prices in cost units per million tokens. */
 export interface TokenPrice {
   readonly inputPricePerMillion: number;
   readonly outputPricePerMillion: number;
@@ -30,10 +33,10 @@ export interface TokenUsage {
 
 const MILLION = 1_000_000;
 
-/** In whole cost units: a part of one is one. */
+/** The cost in whole cost units, rounded up. */
 export function costOf(provider: InferenceProvider, model: string, use: TokenUsage): number {
   const price = provider.models?.find((listed) => listed.model === model) ?? provider.defaultPrice;
   const millionths = use.inputTokens * price.inputPricePerMillion + use.outputTokens * price.outputPricePerMillion;
-  // Rounded first, so that what a fraction of a price cannot express does not become a unit.
+  // Rounded first, so that a floating-point error does not add a unit.
   return Math.min(Math.ceil(Math.round(millionths) / MILLION), Number.MAX_SAFE_INTEGER);
 }

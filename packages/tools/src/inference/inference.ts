@@ -10,15 +10,13 @@ import { readPrompt } from "./read-prompt.ts";
 const MAX_UINT32 = 4_294_967_295;
 const TIMEOUT_MS = 600_000;
 const MAX_NETWORK_BYTES = 1024 * 1024 * 1024;
-/** Of English about four bytes are a token, of most other languages about three. */
+/** A token has about four bytes in English, and about three in most other languages. */
 const BYTES_PER_TOKEN = 3;
 
 /**
- * Asks a model of a configured provider. Throws INVALID_DECLARATION for providers that cannot be asked.
+ * Creates the tool that calls a model of a configured provider. Throws INVALID_DECLARATION for unusable providers.
  *
- * `max_tokens` and what they cost are set aside before the call. How long the prompts are is known once they were read:
- * a token for every three bytes is set aside then, before anything is sent. What counts in the end is what the provider
- * says it used, even if it is more; and all that was set aside if it does not say, or if the answer did not come whole.
+ * `max_tokens` and their cost are reserved before the call. The size of the prompts is known after they have been read: then one token for every three bytes is reserved, before anything is sent. The final charge is what the provider reports, even if it is more; it is the whole reservation if the provider reports nothing, or if the response is incomplete.
  */
 export function createInference(providers: readonly InferenceProvider[]): Tool {
   const ready = validateProviders(providers);
@@ -77,7 +75,7 @@ export function createInference(providers: readonly InferenceProvider[]): Tool {
     tier: "side_effecting",
     capabilities: [{ kind: "inference", models: [] }],
     bounds: { timeoutMs: TIMEOUT_MS, maxNetworkRequests: 1, maxNetworkBytes: MAX_NETWORK_BYTES },
-    // What it costs is by tokens.
+    // The cost depends on tokens.
     price: 0,
     labels: ["untrusted"],
     needs: ({ provider, model }) => [{ kind: "inference", models: [{ provider, model }] }],

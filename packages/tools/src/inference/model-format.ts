@@ -2,11 +2,11 @@ import type { JsonObject } from "@narthex/contracts";
 import type { OutgoingRequest } from "@narthex/kernel";
 import type { InferenceProvider, TokenUsage } from "./inference-provider.ts";
 
-/** Why a model stopped, in one vocabulary. `max_tokens` also where its context was full. */
+/** Normalized reasons why a model stopped. `max_tokens` also means that the context was full. */
 export const STOP_REASONS = ["end", "max_tokens", "stop_sequence", "tool_use", "refusal", "other"] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
-/** A provider's own words for them. */
+/** Maps a provider's own stop reasons to the normalized ones. */
 export type ProviderStopReasons = ReadonlyMap<string, StopReason>;
 
 export function stopReasonOf(words: ProviderStopReasons, word: string | undefined): StopReason | undefined {
@@ -21,29 +21,29 @@ export interface InferenceRequest {
   readonly temperature: number;
 }
 
-/** What one event of a stream adds to the answer. */
+/** The part of a response that one event of a stream contains. */
 export interface ResponsePart extends Partial<{ readonly [K in keyof TokenUsage]: number | undefined }> {
   readonly text?: string | undefined;
-  /** As the provider names it. */
+  /** The name that the provider reports. */
   readonly model?: string | undefined;
   readonly stopReason?: StopReason | undefined;
-  /** Nothing more will come. */
+  /** No more events follow. */
   readonly isEnd?: boolean;
 }
 
-/** How one kind of provider is asked, and how its streams are read. */
+/** How requests to one kind of provider are built, and how its streams are parsed. */
 export interface ModelFormat {
-  /** Below the base URL, with `/` at its beginning. */
+  /** Path below the base URL, starting with `/`. */
   path(question: InferenceRequest): string;
   headers(provider: InferenceProvider): NonNullable<OutgoingRequest["headers"]>;
   body(question: InferenceRequest, provider: InferenceProvider): JsonObject;
-  /** Reads the data of one event. Throws what `StreamedError` makes of an error inside the stream. */
+  /** Parses the data of one event. Throws a `StreamedError` for an error inside the stream. */
   read(data: string): ResponsePart;
-  /** The stream says itself that it is over; else that is where it ends. */
+  /** Whether the stream has an explicit end mark; otherwise it ends with its last byte. */
   readonly hasEndMark: boolean;
 }
 
-/** The provider said in its stream that it failed. */
+/** An error that the provider reported inside its stream. */
 export class StreamedError extends Error {
   readonly body: unknown;
 

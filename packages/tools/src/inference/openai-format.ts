@@ -10,7 +10,7 @@ const STOP_REASONS: ProviderStopReasons = new Map([
   ["function_call", "tool_use"],
 ]);
 
-/** OpenAI's chat completions, as many other servers speak them too. */
+/** OpenAI's chat completions, which many other servers support too. */
 export const openaiFormat: ModelFormat = {
   hasEndMark: true,
   path: () => "/chat/completions",

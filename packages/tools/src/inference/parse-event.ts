@@ -1,6 +1,6 @@
 import { KernelError } from "@narthex/contracts";
 
-/** Not the strict reader: halves of a character may come in two events, and make one when they are put together. */
+/** Not the strict JSON parser: the halves of a surrogate pair may arrive in two events and are valid once joined. */
 export function parseEvent(data: string): unknown {
   try {
     return JSON.parse(data);

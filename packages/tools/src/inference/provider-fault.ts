@@ -3,17 +3,17 @@ import type { HeaderList } from "@narthex/kernel";
 import type { InferenceProvider } from "./inference-provider.ts";
 import { retryWaitMs } from "./retry-wait.ts";
 
-/** What a provider said instead of an answer. */
+/** An error response of a provider. */
 export interface ProviderRefusal {
-  /** Undefined if it was said inside a stream. */
+  /** Undefined if the error was inside a stream. */
   readonly status?: number;
   readonly headers: HeaderList;
-  /** JSON if it was JSON, else its text. */
+  /** The parsed JSON, or the text if it is not JSON. */
   readonly body: unknown;
 }
 
 const MAX_MESSAGE = 300;
-/** Too many requests, and the three ways to say overloaded. */
+/** Too many requests, and two statuses for an overloaded server. */
 const BUSY_STATUS: ReadonlySet<number> = new Set([429, 503, 529]);
 const BUSY_KINDS: ReadonlySet<string> = new Set([
   "rate_limit_error",
@@ -31,10 +31,10 @@ const KEY_KINDS: ReadonlySet<string> = new Set([
   "UNAUTHENTICATED",
   "PERMISSION_DENIED",
 ]);
-/** Waiting does not help. */
+/** Error type for which waiting does not help. */
 const NO_CREDIT = "insufficient_quota";
 
-/** RATE_LIMITED if it is worth waiting, else UPSTREAM_ERROR. */
+/** Returns RATE_LIMITED if a retry is worthwhile, otherwise UPSTREAM_ERROR. */
 export function providerFault(provider: InferenceProvider, refusal: ProviderRefusal, nowMs: number): KernelError {
   const error = errorIn(refusal.body);
   const kinds = kindsOf(error);
@@ -51,13 +51,13 @@ export function providerFault(provider: InferenceProvider, refusal: ProviderRefu
   return new KernelError("UPSTREAM_ERROR", `${name} ${what} ${shown}${said}`);
 }
 
-/** SECURITY: not what the provider said of it, in which the key, or a part of it, may stand. */
+/** SECURITY: leaves out the provider's own message, which may contain the key or a part of it. */
 function keyRefused({ key }: InferenceProvider, name: string, shown: string): KernelError {
   const asked = key === undefined ? "a request without a key" : `the key \`${key}\`, or what it was used for`;
   return new KernelError("UPSTREAM_ERROR", `${name} refused ${asked} ${shown}: see the secret in the configuration`);
 }
 
-/** Google sends a list of one in some places. */
+/** Some Google endpoints wrap the error in a list. */
 function errorIn(body: unknown): unknown {
   const [first = body] = Array.isArray(body) ? (body as readonly unknown[]) : [];
   return readField(first, "error") ?? first;
@@ -70,7 +70,7 @@ function kindsOf(error: unknown): string[] {
   return named.filter((kind) => kind !== undefined);
 }
 
-/** One line of it, in backticks that it cannot end. */
+/** One line of the message, in backticks that it cannot close. */
 function messageOf(error: unknown): string {
   const text = typeof error === "string" ? error : (readText(error, "message") ?? readText(error, "detail") ?? "");
   const line = text

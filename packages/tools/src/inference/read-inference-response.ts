@@ -6,34 +6,35 @@ import { type ResponsePart, type ModelFormat, type StopReason, StreamedError } f
 export interface InferenceResponse {
   readonly text: string;
   readonly stopReason: StopReason;
-  /** Empty if the provider did not say. */
+  /** Empty if the provider did not report it. */
   readonly model: string;
-  /** Undefined if the provider did not say. */
+  /** Undefined if the provider did not report it. */
   readonly use: TokenUsage | undefined;
 }
 
 const KB = 1024;
 const MB = 1024 * KB;
-/** Around each token there is an event: names, ids, probabilities, padding. */
+/** Allowance for the overhead of events: names, ids, probabilities, padding. */
 const BASE_BYTES = MB;
 const BYTES_PER_TOKEN = 4 * KB;
 /** The longest tokens of today's models are runs of 128 spaces. */
 const BASE_CHARACTERS = 4 * KB;
 const CHARACTERS_PER_TOKEN = 256;
 const MAX_TEXT_CHARACTERS = 16 * MB;
-/** More than any model can read. Who says more has not counted. */
+/** More than any model can process. A provider that reports more has not counted. */
 const MAX_TOKENS_USED = 1_000_000_000;
 
-/** How many bytes an answer of so many tokens may come in. */
+/** Maximum number of bytes for a response with this many tokens. */
 export function maxStreamBytes(maxTokens: number): number {
   return BASE_BYTES + maxTokens * BYTES_PER_TOKEN;
 }
 
 /**
- * Puts a streamed answer together. Throws UPSTREAM_ERROR for everything but a whole answer, and `StreamedError` if the
- * provider said itself why there is none.
+ * Assembles a streamed response. Throws UPSTREAM_ERROR for an incomplete response, and `StreamedError` if the provider
+ * reported an error itself.
  *
- * SECURITY: a server that sends for ever is left once it sent more than so many tokens can take.
+ * SECURITY: the stream is abandoned once it exceeds the size that this many tokens can have, so that a server cannot
+ * send forever.
  */
 export async function readInferenceResponse(
   body: AsyncIterable<Uint8Array>,
@@ -70,7 +71,7 @@ class ResponseBuilder {
     return this.#stopReason !== undefined;
   }
 
-  /** Whether that was the last of it. */
+  /** Adds events. Returns whether the response is complete. */
   add(events: readonly string[], format: ModelFormat): boolean {
     for (const data of events) {
       const part = format.read(data);
@@ -103,7 +104,7 @@ class ResponseBuilder {
     }
     if (text !== "") this.#texts.push(text);
     this.#model = model ?? this.#model;
-    // A refusal stays one, whatever is said after it.
+    // A refusal stays a refusal, whatever events follow.
     if (this.#stopReason !== "refusal") this.#stopReason = stopReason ?? this.#stopReason;
     this.#inputTokens = inputTokens ?? this.#inputTokens;
     this.#outputTokens = outputTokens ?? this.#outputTokens;
@@ -114,14 +115,14 @@ function tooLong(maxTokens: number): KernelError {
   return new KernelError("UPSTREAM_ERROR", `the provider sent more than an answer of ${maxTokens} tokens can take`);
 }
 
-/** SECURITY: half an answer must not pass for a whole one. */
+/** SECURITY: a partial response must not pass for a complete one. */
 function endedEarly(stray: string): Error {
   const body = parseStray(stray);
   if (body !== undefined) return new StreamedError(body);
   return new KernelError("UPSTREAM_ERROR", "the provider's stream ended before the answer did: ask again");
 }
 
-/** A plain body where events were due: an error, if it reads like one. */
+/** Parses a plain body that arrived instead of events, if it looks like an error. */
 function parseStray(stray: string): unknown {
   try {
     return stray.includes("error") ? JSON.parse(stray) : undefined;

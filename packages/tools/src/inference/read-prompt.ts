@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type { ContentAccess } from "@narthex/kernel";
 
-/** A million tokens, in most languages. */
+/** About a million tokens in most languages. */
 export const MAX_PROMPT_BYTES = 8 * 1024 * 1024;
 
 export interface Prompt {
@@ -9,7 +9,7 @@ export interface Prompt {
   readonly bytes: number;
 }
 
-/** Stored content as a prompt. Throws CONTENT_NOT_FOUND, NOT_TEXT or RESOURCE_EXCEEDED. */
+/** Reads stored content as a prompt. Throws CONTENT_NOT_FOUND, NOT_TEXT or RESOURCE_EXCEEDED. */
 export async function readPrompt(content: ContentAccess, hash: string, field: string): Promise<Prompt> {
   const { size } = await content.stat(hash);
   if (size > MAX_PROMPT_BYTES) {

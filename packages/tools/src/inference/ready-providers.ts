@@ -3,12 +3,12 @@ import type { HostPattern } from "@narthex/kernel";
 import { toHostPattern, readWebAddress } from "../web/web-address.ts";
 import type { InferenceProvider, TokenPrice } from "./inference-provider.ts";
 
-/** A provider that can be asked. */
+/** A validated provider. */
 export interface ReadyProvider extends InferenceProvider {
   readonly place: HostPattern;
 }
 
-/** By name. Throws INVALID_DECLARATION for what cannot be asked, or has no price. */
+/** The providers by name. Throws INVALID_DECLARATION for one that cannot be called or has no valid price. */
 export function validateProviders(providers: readonly InferenceProvider[]): ReadonlyMap<string, ReadyProvider> {
   const ready = new Map(providers.map((provider) => [provider.name, makeReady(provider)]));
   if (ready.size > 0 && ready.size === providers.length) return ready;
@@ -26,7 +26,7 @@ function makeReady(provider: InferenceProvider): ReadyProvider {
   return { ...provider, baseUrl: address.url.replace(/\/+$/, ""), place: toHostPattern(address) };
 }
 
-/** SECURITY: a price below zero would give budget back, and one that is no number would make every sum one that is none. */
+/** SECURITY: a negative price would give budget back, and NaN would make every sum NaN. */
 function isPrice({ inputPricePerMillion, outputPricePerMillion }: TokenPrice): boolean {
   return [inputPricePerMillion, outputPricePerMillion].every((price) => Number.isFinite(price) && price >= 0);
 }

@@ -1,12 +1,12 @@
 import { readField, readList, readText } from "@narthex/contracts";
 import type { HeaderList } from "@narthex/kernel";
 
-/** Where the provider does not say how long. */
+/** Used if the provider does not say how long to wait. */
 const DEFAULT_WAIT_MS = 1000;
 const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
 const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
 
-/** How long a provider wants to be left alone: by its headers, or by the details of Google's errors. */
+/** How long a provider asks clients to wait: from its headers, or from the details of Google's errors. */
 export function retryWaitMs(headers: HeaderList, error: unknown, nowMs: number): number {
   const waitMs = fromHeaders(headers, nowMs) ?? fromDetails(error) ?? DEFAULT_WAIT_MS;
   return Math.min(Math.max(Math.ceil(waitMs), 1), MAX_WAIT_MS);

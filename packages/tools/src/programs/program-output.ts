@@ -1,12 +1,12 @@
 import { KernelError } from "@narthex/contracts";
 import type { ExceededBound, PrintedOutput, ProgramResult, ViewPart } from "@narthex/kernel";
 
-/** How much of each stream's beginning stands in the result itself; the whole is content, by its hash. */
+/** How many bytes of each stream's beginning are in the result itself; the whole stream is stored as content. */
 const SHOWN_BYTES = 256 * 1024;
-/** And of the end, where that is not all of it. */
+/** How many bytes of the end are in the result, if the beginning is not the whole stream. */
 const END_BYTES = 16 * 1024;
 
-/** A type and not an interface: only those are JSON. */
+/** A type and not an interface: only types are assignable to JSON. */
 export type ProgramOutput = {
   readonly exit_code: number | null;
   readonly signal: string | null;
@@ -16,15 +16,17 @@ export type ProgramOutput = {
 
 type StreamOutput = {
   readonly text: string;
-  /** Of the whole. */
+  /** Size of the whole stream. */
   readonly size: number;
   readonly cut: boolean;
   readonly hash: string;
-  /** The end, where `text` is only the beginning. */
+  /** The end of the stream, if `text` is only its beginning. */
   readonly tail?: string;
 };
 
-/** What a finished program is to its caller. A non-zero exit is a result. Throws if it was stopped for a bound. */
+/**
+ * Converts a finished program to its result. A non-zero exit code is a result. Throws if the program exceeded a limit.
+ */
 export function toProgramOutput(result: ProgramResult): ProgramOutput {
   const { exitCode, exceeded } = result;
   if (exceeded !== undefined) throw exceededError(exceeded);
@@ -36,7 +38,7 @@ export function toProgramOutput(result: ProgramResult): ProgramOutput {
   };
 }
 
-/** The schema of the above. */
+/** Schema of `ProgramOutput`. */
 export const PROGRAM_OUTPUT_SCHEMA = {
   type: "object",
   properties: {
@@ -67,7 +69,7 @@ function printed({ head, tail, size, hash }: PrintedOutput): StreamOutput {
   return { cut: true, hash, size, text, tail: lenientText.decode((tail ?? head).subarray(-END_BYTES)) };
 }
 
-/** What a model is shown of the above: the exit code unless it is 0, then the output. Hashes only where some is left out. */
+/** Text view for models: the exit code unless it is 0, then the output. Hashes only where something is left out. */
 export function programText({ exit_code: exitCode, signal, stdout, stderr }: ProgramOutput): ViewPart[] {
   const isSilent = stdout.size + stderr.size === 0;
   const ending = exitCode === null ? "killed" : `exit code ${exitCode}`;
@@ -81,7 +83,7 @@ export function programText({ exit_code: exitCode, signal, stdout, stderr }: Pro
 
 const lenientText = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Shells and sandboxes say 128 and the signal's number. */
+/** The signal of an exit code: shells and sandboxes report 128 plus the signal's number. */
 export function signalOf(exitCode: number | undefined): string | null {
   return (exitCode !== undefined && SIGNALS.get(exitCode - 128)) || null;
 }
@@ -118,7 +120,7 @@ export function exceededError({ limit, allowed, peak }: ExceededBound): KernelEr
   );
 }
 
-/** Each names the setting that says how much it may be. */
+/** Each message names the setting with the limit. */
 const STORAGE: ReadonlyMap<ExceededBound["limit"], (most: string, found: string) => string> = new Map([
   [
     "workspace",

@@ -19,12 +19,12 @@ const MAX_MATCHES = 10_000;
 const DEFAULT_MATCHES = 200;
 const MAX_CONTEXT = 20;
 const TIMEOUT_MS = 120_000;
-/** The search's own time ends first, so that what was found is told. */
+/** The search's own timeout ends first, so that partial results are reported. */
 const GRACE_MS = 10_000;
-/** Of what ripgrep prints. What finds more than this is searched again in order, up to the first matches. */
+/** Limit for ripgrep's output. A search that exceeds it is repeated in path order, up to the first matches. */
 const MAX_PRINTED_BYTES = 64 * 1024 * 1024;
 
-/** Searches the contents of files, by ripgrep. */
+/** Searches the contents of files with ripgrep. */
 export const fileSearch = defineTool({
   name: "file_search",
   description:
@@ -84,11 +84,11 @@ export const fileSearch = defineTool({
 
 interface SearchOutcome {
   readonly found: FirstMatches;
-  /** Why it is not all there is. */
+  /** Why the result is incomplete; undefined if it is complete. */
   readonly partial: string | undefined;
 }
 
-/** Undefined for a file. */
+/** The real directory; undefined for a file. */
 async function locate(named: string, { files }: ToolContext): Promise<string | undefined> {
   try {
     return await files.locateDirectory(named);
@@ -105,7 +105,8 @@ async function searchDirectory(
   context: ToolContext,
 ): Promise<SearchOutcome> {
   const counts = await listSearchableFiles(input, directory, context);
-  // SECURITY: that a secret holds the pattern is told by the numbers alone.
+  // SECURITY: the match counts alone reveal that a secret contains the pattern, so every counted file is recorded as
+  // read.
   const { files } = context;
   const isWanted = (file: string): boolean => {
     if (!counts(file)) return false;
@@ -124,7 +125,7 @@ async function searchDirectory(
   return await searchInOrder(input, directory, max, isWanted, context);
 }
 
-/** Too much to read all of it: one file after the other, up to the first matches. */
+/** Searches one file after the other, up to the first matches, because the whole output is too large. */
 async function searchInOrder(
   input: SearchInput,
   directory: string,
@@ -148,7 +149,7 @@ async function searchInOrder(
   }
 }
 
-/** The file is opened where its path is walked, and ripgrep is given what is read from it. */
+/** The file worker opens the file while it resolves the path, and ripgrep gets the content as input. */
 async function searchFile(
   input: SearchInput,
   named: string,
@@ -177,7 +178,7 @@ async function listSearchableFiles(
   context: ToolContext,
 ): Promise<(path: string) => boolean> {
   const { glob, hidden, ignored } = input;
-  // A glob that leaves out brings nothing in.
+  // An exclude glob adds no ignored files to the search.
   if (glob === undefined || glob.startsWith("!") || (hidden === true && ignored === true)) return () => true;
   const chunks: Uint8Array[] = [];
   const take = (chunk: Uint8Array): void => void chunks.push(Buffer.from(chunk));
@@ -215,7 +216,7 @@ async function runInDirectory(
   return { ...result, remarks: remarks.text() };
 }
 
-/** The beginning of what ripgrep has to say about itself. */
+/** The beginning of ripgrep's error messages. */
 class Remarks {
   #bytes = Buffer.alloc(0);
 
@@ -238,7 +239,7 @@ const PROGRAM = {
   maxOutputBytes: MAX_PRINTED_BYTES,
 } as const;
 
-/** Why it was not all, if it was not. Throws if nothing was searched. */
+/** Why the search is incomplete; undefined if it is complete. Throws if nothing was searched. */
 function endOf({ exitCode, exceeded, remarks }: SearchEnd, output: SearchOutput): string | undefined {
   if (exceeded !== undefined) return `the search was stopped: ${exceeded.limit}`;
   if (exitCode === 0 || exitCode === 1) return undefined;

@@ -1,8 +1,8 @@
-/** One line that matches. A type and not an interface: only those are JSON. */
+/** One matching line. A type and not an interface: only types are assignable to JSON. */
 export type SearchMatch = {
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number;
-  /** From 1, in characters. */
+  /** Starts at 1, in characters. */
   readonly column: number;
   readonly text: string;
   readonly before?: string[];
@@ -11,14 +11,14 @@ export type SearchMatch = {
 
 export interface FileMatches {
   readonly path: string;
-  /** Paths are sorted by this. */
+  /** Sort key of the path. */
   readonly order: string;
-  /** Of all its matching lines, though `matches` holds no more than may be told. */
+  /** Number of all matching lines of the file, even if `matches` has fewer. */
   readonly count: number;
   readonly matches: readonly SearchMatch[];
 }
 
-/** The first matches in path order, whichever order they come in, without keeping all of the others. */
+/** Collects the first matches in path order, whatever order they arrive in, without keeping all others. */
 export class FirstMatches {
   files = 0;
   lines = 0;
@@ -38,13 +38,13 @@ export class FirstMatches {
     if (this.#keptLines > 4 * this.#max) this.#prune();
   }
 
-  /** In path order. */
+  /** Returns the matches in path order. */
   take(): readonly FileMatches[] {
     this.#prune();
     return this.#kept;
   }
 
-  /** Lets go of files that are behind as many matches as are wanted. */
+  /** Drops files after the wanted number of matches. */
   #prune(): void {
     this.#kept.sort((left, right) => (left.order < right.order ? -1 : left.order > right.order ? 1 : 0));
     const kept: FileMatches[] = [];

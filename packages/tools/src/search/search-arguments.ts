@@ -13,10 +13,10 @@ export interface SearchInput {
 const CASES = { sensitive: "--case-sensitive", insensitive: "--ignore-case", smart: "--smart-case" } as const;
 
 /**
- * What ripgrep is told.
+ * Arguments for ripgrep.
  *
- * SECURITY: nothing a caller says stands by itself: it is part of a word that begins with the option it belongs to, so
- * that it can never be an option.
+ * SECURITY: the caller's values never stand alone: each is part of an argument that starts with its option, so that it
+ * cannot be interpreted as an option.
  */
 export function searchArguments(input: SearchInput, what: "directory" | "input"): string[] {
   return [
@@ -32,12 +32,12 @@ export function searchArguments(input: SearchInput, what: "directory" | "input")
   ];
 }
 
-/** One file after the other, and of each no more than may be told. */
+/** Arguments to search one file after the other, with at most `maxMatches` matches from each. */
 export function orderedArguments(input: SearchInput, maxMatches: number): string[] {
   return ["--sort=path", `--max-count=${maxMatches}`, ...searchArguments(input, "directory")];
 }
 
-/** Lists the files that are searched if no glob is given: with one, ripgrep looks into ignored files too. */
+/** Lists the files that are searched without a glob. With a glob, ripgrep searches ignored files too. */
 export function listArguments(input: SearchInput): string[] {
   return ["--files", "--null", ...common(input), "--", "./"];
 }
@@ -46,17 +46,18 @@ function common({ hidden, ignored }: SearchInput): string[] {
   return [
     "--no-config",
     "--no-require-git",
-    // Nobody who asks for hidden files means what git keeps for itself.
+    // Searching hidden files should not include git's own files.
     ...(hidden === true ? ["--hidden", "--glob=!.git"] : []),
     ...(ignored === true ? ["--no-ignore"] : []),
   ];
 }
 
 /**
- * Says where it really is, then becomes ripgrep.
+ * A command that prints its real working directory, then becomes ripgrep.
  *
- * SECURITY: a directory that was looked at can be another one by the time a program comes there. The one it is in stays
- * the same from then on, ripgrep follows no links below it, and its real path is the first thing that is printed.
+ * SECURITY: a directory can be replaced between its check and the start of a program. The working directory of the
+ * started process stays the same, ripgrep follows no links below it, and its real path is printed first for the caller
+ * to verify.
  */
 export function withDirectoryCheck(options: readonly string[]): string[] {
   const script = `cd -P . && printf '%s\\0' "$PWD" && exec "$@"`;

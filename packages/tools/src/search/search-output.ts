@@ -1,33 +1,33 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import type { FirstMatches, SearchMatch } from "./first-matches.ts";
 
-/** How much of a matching line is told; of a longer one the part around the match. */
+/** Maximum length of a matching line in the result; of a longer line, the part around the match. */
 const MAX_TEXT = 1000;
 const BEFORE_MATCH = 200;
 
 interface FoundLine {
   readonly line: number;
   readonly text: string;
-  /** Undefined for a line of context. */
+  /** Undefined for a context line. */
   readonly column: number | undefined;
 }
 
 export interface SearchOutputOptions {
   readonly context: number;
-  /** Of one file, no more than these are ever told. */
+  /** Maximum number of matches reported per file. */
   readonly maxMatches: number;
-  /** Told when a file with matches is complete. */
+  /** Receives each file with matches when the file is complete. */
   readonly found: FirstMatches;
-  /** Files that count; all of them if undefined. */
+  /** Whether a file counts. */
   readonly isWanted: (path: string) => boolean;
 }
 
 /**
- * Reads what ripgrep prints with `--json`, as it comes. A file's matches count only when the file has come to its end:
- * only then is it known whether it is a binary one.
+ * Parses ripgrep's `--json` output as it arrives. The matches of a file count only at the end of the file, because only
+ * then it is known whether the file is binary.
  */
 export class SearchOutput {
-  /** ripgrep has said that it is done: it was not the pattern that stopped it. */
+  /** Whether ripgrep has reported its summary. An error then is not an invalid pattern. */
   isComplete = false;
   readonly #options: SearchOutputOptions;
   readonly #decoder = new TextDecoder();
@@ -48,7 +48,7 @@ export class SearchOutput {
     for (const line of text.slice(0, end).split("\n")) this.#read(line);
   }
 
-  /** Most of what is printed says no more than where a file begins and ends, and need not be read. */
+  /** Most lines only mark where a file begins or ends and need no parsing. */
   #read(line: string): void {
     if (line.startsWith('{"type":"begin"')) this.#begin();
     else if (line.startsWith('{"type":"end"')) this.#end(line);
@@ -77,7 +77,8 @@ export class SearchOutput {
 
   #end(line: string): void {
     const { found, isWanted } = this.#options;
-    // SECURITY: the file's own name comes first in the line, and in it every quote is escaped.
+    // SECURITY: the file's name precedes this text in the line, but every quote in it is escaped, so it cannot imitate
+    // the text.
     if (this.#count > 0 && line.includes('},"binary_offset":null,"stats":{')) {
       const text = textOf(this.#path);
       const path = (text ?? bytesOf(this.#path).toString()).replace(/^\.\//u, "");
@@ -138,7 +139,7 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-/** ripgrep says in base64 what is not UTF-8. */
+/** ripgrep encodes text that is not UTF-8 as base64. */
 function bytesOf(value: JsonValue | undefined): Buffer {
   const text = textOf(value);
   if (text !== undefined) return Buffer.from(text);
@@ -146,7 +147,7 @@ function bytesOf(value: JsonValue | undefined): Buffer {
   return Buffer.from(typeof bytes === "string" ? bytes : "", "base64");
 }
 
-/** Bytes and characters are the same. */
+/** Whether bytes and characters are the same. */
 function isPlain(text: string): boolean {
   return /^[\u0000-\u007f]*$/u.test(text);
 }

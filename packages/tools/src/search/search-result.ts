@@ -2,14 +2,14 @@ import type { FirstMatches, SearchMatch } from "./first-matches.ts";
 
 export interface SearchResultParts {
   readonly found: FirstMatches;
-  /** Why it is not all there is, if it is not. */
+  /** Why the result is incomplete; undefined if it is complete. */
   readonly partial: string | undefined;
-  /** As the caller named it. */
+  /** The path as the caller wrote it. */
   readonly path: string;
   readonly isDirectory: boolean;
 }
 
-/** The schema of a search's answer. */
+/** Schema of a search result. */
 export const SEARCH_RESULT_SCHEMA = {
   type: "object",
   properties: {
@@ -36,7 +36,7 @@ export const SEARCH_RESULT_SCHEMA = {
   required: ["matches", "matching_lines", "matching_files", "partial", "reason"],
 } as const;
 
-/** What was found, under names that other tools take. */
+/** Converts the matches to a result whose paths other tools accept. */
 export function toSearchResult({ found, partial, path, isDirectory }: SearchResultParts) {
   const matches = found
     .take()

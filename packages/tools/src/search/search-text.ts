@@ -15,7 +15,7 @@ interface ResultMatch {
   readonly after?: readonly string[] | undefined;
 }
 
-/** Matches as search programs print them: `path:line:column: text`, lines around them with dashes. */
+/** Formats matches as search programs do: `path:line:column: text`, context lines with dashes. */
 export function searchText({ matches, reason }: SearchResult): ViewPart[] {
   const note = reason === null ? [] : [`[${reason}]`];
   if (matches.length === 0) return ["no matches", ...note];

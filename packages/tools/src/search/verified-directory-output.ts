@@ -2,13 +2,13 @@ import { KernelError } from "@narthex/contracts";
 
 const MAX_PLACE_BYTES = 8192;
 
-/** Takes the real directory off the beginning of what a program prints, and throws unless it is the one decided on. */
+/** Removes the real directory from the beginning of a program's output, and throws unless it is the approved one. */
 export class VerifiedDirectoryOutput {
   readonly #expected: string;
   readonly #rest: (chunk: Uint8Array) => void;
   #gathered: Buffer | undefined = Buffer.alloc(0);
 
-  /** `directory` is relative to the workspace's root. `rest` is given all that comes after. */
+  /** `directory` is relative to the workspace's root. `rest` receives everything after the directory. */
   constructor(directory: string, rest: (chunk: Uint8Array) => void) {
     this.#expected = directory === "." ? "/workspace" : `/workspace/${directory}`;
     this.#rest = rest;

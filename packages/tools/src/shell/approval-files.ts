@@ -4,10 +4,10 @@ import type { ScopedCommand } from "./approval-scope.ts";
 import { commandFacts, type ProgramFacts } from "./command-facts.ts";
 import { runsCode } from "./runs-code.ts";
 
-/** What a program runs of its working directory, and the options that name another directory or file. */
+/** The files in its working directory that a program executes, and the options that name another directory or file. */
 interface Recipe {
   readonly files: readonly string[];
-  /** Letters and long names, without their dashes. */
+  /** Short and long option names, without their dashes. */
   readonly directory: readonly string[];
   readonly file: readonly string[];
 }
@@ -19,7 +19,7 @@ const MAKE: Recipe = {
   file: ["f", "file", "makefile"],
 };
 
-/** Programs that run what these files of the working directory say. */
+/** Programs that execute the contents of files in their working directory. */
 const RECIPES: ReadonlyMap<string, Recipe> = new Map<string, Recipe>([
   ...["npm", "npx", "pnpm", "yarn", "bun"].map((name): [string, Recipe] => [name, PACKAGE]),
   ...["make", "gmake"].map((name): [string, Recipe] => [name, MAKE]),
@@ -34,22 +34,22 @@ const RECIPES: ReadonlyMap<string, Recipe> = new Map<string, Recipe>([
   ["task", { files: ["Taskfile.yml", "Taskfile.yaml"], directory: ["d", "dir"], file: ["t", "taskfile"] }],
   ["rake", { files: ["Rakefile"], directory: ["C", "directory"], file: ["f", "rakefile"] }],
 ]);
-/** Of the shell itself. */
+/** Builtins of the shell that execute a file. */
 const SOURCING = new Set([".", "source"]);
 const MAX_PATH = 1024;
-/** Where a sandbox has the workspace. */
+/** Path of the workspace in a sandbox. */
 const INSIDE = "/workspace";
 
-/** Stands for a directory that a `cd` leads to: what is relative to it cannot be looked at. */
+/** Placeholder for the directory after a `cd`: files relative to it cannot be inspected. */
 const ELSEWHERE = "/unknown";
 
-/** Where a sandbox has programs that no call can change. */
+/** Directories of a sandbox with programs that no call can change. */
 const SYSTEM = /^\/(?:usr|bin|sbin|lib|lib64|opt|nix)\//;
 
 /**
- * The files that a command would run: programs named by a path, scripts that are given to an interpreter as an argument or as its
- * input, and the recipes of `npm`, `make` and the like. What those load in turn is not among them. Of a program that lies elsewhere than in the
- * workspace, its path as it is: nothing is known about its content.
+ * The files that a command would execute: programs named by a path, scripts passed to an interpreter as an argument or
+ * as input, and the recipes of `npm`, `make` and the like. Files that those load in turn are not included. A program
+ * outside the workspace is listed by its path; its content is unknown.
  */
 export function commandFiles({ command, cwd }: ScopedCommand, session: ToolSession): string[] {
   const { programs, redirections, changes_directory: isElsewhere } = commandFacts(command);
@@ -64,7 +64,7 @@ export function commandFiles({ command, cwd }: ScopedCommand, session: ToolSessi
   return [...new Set(files)];
 }
 
-/** An interpreter that is given no script runs what it reads. */
+/** An interpreter without a script executes its standard input. */
 function readsScript({ name, args }: ProgramFacts): boolean {
   return runsCode(name.slice(name.lastIndexOf("/") + 1), []) && args.flatMap(wordOf).length === 0;
 }
@@ -77,7 +77,7 @@ function filesOf({ name, args }: ProgramFacts, here: string, session: ToolSessio
   const program = name.slice(name.lastIndexOf("/") + 1);
   const isInterpreter = SOURCING.has(name) || runsCode(program, []);
   const [script = "", ...others] = isInterpreter ? args.flatMap(wordOf) : [];
-  // Of what stands after the script, a path that lies elsewhere is what it works on.
+  // After the script, a path outside the workspace counts as data that the script works on.
   const inside = insideOf(others, here, session);
   const programs = [...(name.includes("/") ? [name] : []), script, ...recipesOf(RECIPES.get(program), args)];
   return [...programs.map((path) => placeOf(path, here, session)), ...inside].filter(
@@ -85,12 +85,12 @@ function filesOf({ name, args }: ProgramFacts, here: string, session: ToolSessio
   );
 }
 
-/** Relative to where the program starts. */
+/** Paths relative to the directory in which the program starts. */
 function recipesOf(recipe: Recipe | undefined, args: readonly string[]): string[] {
   if (recipe === undefined) return [];
   const directories = valuesOf(recipe.directory, args);
   const files = valuesOf(recipe.file, args);
-  // One directory after the other is each relative to the one before, or replaces it.
+  // Each further directory option is relative to the previous one or replaces it, so the result is unknown.
   const [directory = "."] = directories.length > 1 ? [ELSEWHERE] : directories;
   const within = (path: string): string => (path.startsWith("/") ? path : `${directory}/${path}`);
   return [...recipe.files.map(within), ...files.flatMap((file) => [file, within(file)])];
@@ -109,13 +109,13 @@ function valuesOf(options: readonly string[], args: readonly string[]): string[]
   });
 }
 
-/** What an argument may name: itself, or what follows an option's `=`. */
+/** The possible path in an argument: the argument itself, or the text after an option's `=`. */
 function wordOf(arg: string): string[] {
   const word = arg.startsWith("-") ? arg.slice(arg.indexOf("=") + 1 || arg.length) : arg;
   return word === "" || word.length > MAX_PATH || /[\0\n]/.test(word) ? [] : [word];
 }
 
-/** Relative to the workspace where it lies there, else absolute; empty for no path at all. */
+/** Relative to the workspace if the path is inside it, otherwise absolute; empty if it is the workspace itself. */
 function placeOf(path: string, here: string, { workspace }: ToolSession): string {
   if (path === "") return "";
   const parts: string[] = [];

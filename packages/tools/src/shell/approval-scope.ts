@@ -15,10 +15,11 @@ export interface ScopedCommand {
 }
 
 /**
- * The one program of a command with its arguments, for an answer that holds for a session.
+ * The program and arguments that an approval for the session covers.
  *
- * SECURITY: only of a command that is nothing but that, and only of a program that does not run other code: a yes to
- * `bash -lc ...` must not become a yes to `bash`. Whatever is not so is covered by its exact input alone.
+ * SECURITY: only for a command that consists of one program and nothing else, and only for a program that does not run
+ * other code: an approval of
+ * `bash -lc ...` must not become an approval of `bash`. Any other command is covered only by its exact input.
  */
 export function commandScope(input: ScopedCommand, session: ToolSession): ApprovalScope | undefined {
   const facts = commandFacts(input.command);
@@ -28,7 +29,7 @@ export function commandScope(input: ScopedCommand, session: ToolSession): Approv
   if (facts.interpreter || facts.background || facts.changes_directory || facts.non_ascii) return undefined;
   if (Object.keys(input.env ?? {}).length > 0 || (input.stdin ?? "") !== "") return undefined;
   if (isInterpreter(program.name)) return undefined;
-  // A yes to these hosts is none to others.
+  // An approval for these hosts does not cover others.
   if (input.hosts !== undefined && input.hosts.length > 0) return undefined;
   return {
     kind: "command",
@@ -39,12 +40,12 @@ export function commandScope(input: ScopedCommand, session: ToolSession): Approv
   };
 }
 
-/** A program that takes code from its standard input where it is told nothing runs whatever file it is given, too. */
+/** A program that executes its standard input when it has no arguments also executes any file that it gets. */
 function isInterpreter(name: string): boolean {
   return runsCode(name.slice(name.lastIndexOf("/") + 1), []);
 }
 
-/** As rules see it: one program is one line. */
+/** The command line as policy rules see it: one program is one line. */
 function lineOf(input: ScopedCommand): string {
   const { command } = commandDerived(input);
   const lines = isJsonObject(command) ? command["lines"] : undefined;

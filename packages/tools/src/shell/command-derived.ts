@@ -12,7 +12,7 @@ const REQUIRED =
     " ",
   );
 
-/** What rules may know about a command: docs/formats/policy.md. */
+/** Facts about a command that policy rules can use: docs/formats/policy.md. */
 export const COMMAND_DERIVED_SCHEMA = {
   type: "object",
   properties: {
@@ -47,9 +47,9 @@ export interface CommandInput {
 }
 
 /**
- * SECURITY: of a command that is not literal only what could be made out is listed, so a rule that lists programs must
- * ask for `literal` first. Variables that the call sets count as assignments: they change what programs do, but for a few
- * that mean nothing to loaders, shells and interpreters.
+ * SECURITY: for a command that is not literal, the list of programs is incomplete, so a rule that lists programs must
+ * check `literal` first. Variables that the call sets count as assignments because they change what programs do, except
+ * for a few that mean nothing to loaders, shells and interpreters.
  */
 export function commandDerived({ command, env, network_access: network }: CommandInput): JsonObject {
   const facts = commandFacts(command);
@@ -77,7 +77,7 @@ export function commandDerived({ command, env, network_access: network }: Comman
 
 const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
-/** SECURITY: one text for one list of words: `rm 'a b'` is not `rm a b`. */
+/** SECURITY: different lists of words have different texts: `rm 'a b'` is not `rm a b`. */
 function quoted(word: string): string {
   return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

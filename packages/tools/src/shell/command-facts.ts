@@ -2,16 +2,16 @@ import { readCommand } from "./read-command.ts";
 
 /** One program that a command would run. */
 export interface ProgramFacts {
-  /** As it is written, without quotes. If it is not literal: its source. */
+  /** As written, without quotes. If it is not literal: its source text. */
   readonly name: string;
   readonly args: readonly string[];
-  /** The name and every argument are what the program will get. */
+  /** Whether the name and every argument are exactly what the program will get. */
   readonly literal: boolean;
-  /** Takes instructions from its arguments or its standard input: `sh -c`, `awk`, `find -exec`, `git -c`. */
+  /** Whether it takes instructions from its arguments or its standard input: `sh -c`, `awk`, `find -exec`, `git -c`. */
   readonly interpreter: boolean;
-  /** A program that mostly reads was told to write or delete: `find -delete`, `sort -o`. */
+  /** Whether a program that usually only reads is told to write or delete: `find -delete`, `sort -o`. */
   readonly writes: boolean;
-  /** The program that runs it, as `env` in `env ls`; empty if the shell does. */
+  /** The program that runs it, such as `env` in `env ls`; empty if the shell does. */
   readonly via: string;
 }
 
@@ -27,45 +27,45 @@ export interface AssignmentFacts {
   readonly value: string;
 }
 
-/** What a policy may know about a command. Plain JSON of a stable shape; see docs/shell-commands.md. */
+/** Facts about a command for policies. Plain JSON of a stable shape; see docs/shell-commands.md. */
 export interface CommandFacts {
-  /** Every program, argument, file and variable is below, exactly as the command will use it. */
+  /** Whether every program, argument, file and variable is listed below exactly as the command will use it. */
   readonly literal: boolean;
   /** Why it is not literal; empty if it is. */
   readonly reason: string;
-  /** In the order in which they are written; of a command that is not literal, those that could be made out. */
+  /** In the order in which they are written; for a command that is not literal, those that could be recognized. */
   readonly programs: readonly ProgramFacts[];
   /** Each program's name, once. */
   readonly names: readonly string[];
-  /** Each program's name with its first argument, once: `git log`, `npm run`; the name alone if there is none. */
+  /** Each program's name with its first argument, once: `git log`, `npm run`; the name alone without arguments. */
   readonly subcommands: readonly string[];
   /** Files that the shell itself opens. */
   readonly redirections: readonly RedirectionFacts[];
   /** Variables that are set for a program. */
   readonly assignments: readonly AssignmentFacts[];
-  /** One of the programs is. */
+  /** Whether one of the programs is an interpreter. */
   readonly interpreter: boolean;
-  /** One of the programs does. */
+  /** Whether one of the programs writes. */
   readonly writes: boolean;
-  /** Something is left running with `&`. */
+  /** Whether something keeps running with `&`. */
   readonly background: boolean;
-  /** A later relative path starts elsewhere. */
+  /** Whether later relative paths start in another directory. */
   readonly changes_directory: boolean;
-  /** Something in it is not ASCII: show it escaped as well. */
+  /** Whether it has non-ASCII characters: then show it escaped as well. */
   readonly non_ascii: boolean;
 }
 
 /**
- * Parses a command as a shell would and says what it would run.
- * SECURITY: the text is an attacker's. These facts help people and rules; the sandbox is what holds. They err to one side:
- * whatever is not understood completely is not literal.
+ * Parses a command as a shell would, and describes what it would run.
+ * SECURITY: the text is controlled by an attacker. These facts help people and rules; the sandbox is what enforces
+ * limits. The facts err on the safe side: whatever is not fully understood is not literal.
  */
 export function commandFacts(command: string): CommandFacts {
   if (last?.command !== command) last = { command, facts: Object.freeze(parse(command)) };
   return last.facts;
 }
 
-/** A call asks for them more than once. */
+/** Cache, because one call needs the facts several times. */
 let last: { readonly command: string; readonly facts: CommandFacts } | undefined;
 
 function parse(command: string): CommandFacts {

@@ -1,7 +1,7 @@
 import type { ProgramFacts } from "./command-facts.ts";
 import { readKnownOptions } from "./read-known-options.ts";
 
-/** Programs whose first argument says what they do. */
+/** Programs whose first argument selects what they do. */
 const WITH_SUBCOMMANDS = new Set(
   (
     "git npm pnpm yarn bun deno cargo go dotnet ruff just task rake bundle mix composer pip pip3 uv poetry " +
@@ -9,13 +9,15 @@ const WITH_SUBCOMMANDS = new Set(
   ).split(" "),
 );
 const RUNNERS = new Set(["npm", "pnpm", "yarn", "bun"]);
-/** Programs each of whose operands is something to do. */
+/** Programs whose operands each name something to do. */
 const WITH_TARGETS = new Set(["make", "gmake", "gradle", "mvn", "./gradlew", "./mvnw"]);
 
 /**
- * What a list of allowed commands names: `ls`, `git log`, `npm run test`, `python3 -m pytest`, `node --test`, `make test`.
- * SECURITY: never shorter than what tells one use of a program from another; options in front of a subcommand stand in its
- * place, so they are on no list, of several targets all are named, and a blank in a word is not one between words.
+ * The part of a command that a list of allowed commands names: `ls`, `git log`, `npm run test`, `python3 -m pytest`,
+ * `node --test`, `make test`.
+ * SECURITY: never shorter than necessary to distinguish uses of a program. Options before a subcommand take its place,
+ * so they match no list entry; of several targets all are named; and a space inside a word is distinct from one between
+ * words.
  */
 export function headOf({ name, args }: Pick<ProgramFacts, "name" | "args">): string {
   if (name === "git" && args[0] === "--no-pager") return headOf({ name, args: args.slice(1) });
@@ -23,7 +25,7 @@ export function headOf({ name, args }: Pick<ProgramFacts, "name" | "args">): str
   return [name, ...words.map((word) => (/\s/.test(word) ? `'${word}'` : word))].join(" ");
 }
 
-/** Without the options, if all of them are known to change nothing about what is done. */
+/** The arguments without options, if all options are known not to change what is done. */
 function targetsOf(name: string, args: readonly string[]): readonly string[] {
   const use = readKnownOptions(name.replace(/^\.\//, ""), args);
   return use === undefined || use.unknown ? args : use.operands;

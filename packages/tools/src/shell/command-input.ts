@@ -3,7 +3,7 @@ import type { Capability, ToolSession } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
 import { commandFacts } from "./command-facts.ts";
 
-/** Fields that every tool has that takes a command. */
+/** Input fields of every tool that takes a command. */
 export const COMMAND_FIELDS = {
   command: { type: "string", minLength: 1, maxLength: MAX_COMMAND_LEN },
   env: {
@@ -15,7 +15,7 @@ export const COMMAND_FIELDS = {
   },
 } as const;
 
-/** What every tool of the shell declares at most. */
+/** The most that any shell tool declares. */
 export const SHELL_DECLARATION = {
   source: "builtin",
   isolation: "process",
@@ -36,7 +36,10 @@ export interface CommandInput {
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a command needs of a lease. One that cannot be run at all is refused here, before anybody is asked about it. */
+/**
+ * The capabilities that a command needs. A command that cannot run at all is refused here, before its approval is
+ * requested.
+ */
 export function commandCapabilities({ command, cwd, env }: CommandInput, session: ToolSession): Capability[] {
   if (cwd) workspacePath(cwd, session);
   refuseLoaderVariables(env);
@@ -49,11 +52,11 @@ export function commandCapabilities({ command, cwd, env }: CommandInput, session
   ];
 }
 
-/** The loader of a program's libraries, or a shell, takes these for instructions, before any limit is set. */
+/** Variables that the dynamic loader or a shell executes or obeys before any limit is set. */
 const LOADER_VARIABLE =
   /^(?:LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|LOCPATH|NLSPATH|GETCONF_DIR|OPENSSL_.*|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/;
 
-/** Throws INVALID_INPUT for variables that no sandbox is given from outside, whichever backend runs the command. */
+/** Throws INVALID_INPUT for variables that must not be passed into a sandbox, whichever backend runs the command. */
 function refuseLoaderVariables(env: Readonly<Record<string, string>> = {}): void {
   const message = "is a variable of the loader: set it in the command";
   const violations = Object.keys(env)

@@ -5,9 +5,9 @@ import { wrappedProgram } from "./wrapped-program.ts";
 import { writesFiles } from "./writes-files.ts";
 
 export interface ExpandedProgram {
-  /** The program itself, then those it was told to run. */
+  /** The program itself, then those that it runs. */
   readonly programs: readonly ProgramFacts[];
-  /** Why it is not literal. */
+  /** Why the command is not literal. */
   readonly reasons: readonly string[];
   /** `NAME=VALUE` for one of the programs. */
   readonly assignments: readonly string[];
@@ -15,8 +15,8 @@ export interface ExpandedProgram {
 }
 
 /**
- * Builtins after which a later word means something else, or which evaluate their arguments. `export`, `read`, `printf -v`
- * and the like set variables, such as PATH; `test -v`, `let`, `unset` and the like evaluate the subscript of `a[$(x)]`.
+ * Builtins that change the meaning of later words, or that evaluate their arguments. `export`, `read`, `printf -v` and
+ * the like set variables, such as PATH; `test -v`, `let`, `unset` and the like evaluate the subscript of `a[$(x)]`.
  */
 const STATEFUL_BUILTINS: ReadonlySet<string> = new Set(
   (
@@ -24,9 +24,9 @@ const STATEFUL_BUILTINS: ReadonlySet<string> = new Set(
     "mapfile getopts hash bind complete compgen compopt fc history coproc function select newgrp setenv unsetenv"
   ).split(" "),
 );
-/** Builtins which do so only with such an option. */
+/** Builtins that do so only with such an option. */
 const STATEFUL_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
-  // Bash's `%n` puts the number of characters so far into the variable that the next argument names.
+  // Bash's `%n` stores the number of characters so far in the variable that the next argument names.
   ["printf", /^-v|%[-+ #'*.\dhjlLqtz]*n/],
   ["wait", /^-[a-z]*p/],
   ["jobs", /^-[a-z]*x/],
@@ -38,7 +38,7 @@ const FIND_ACTIONS: ReadonlySet<string> = new Set(["-exec", "-execdir", "-ok", "
 
 type Written = Pick<ProgramFacts, "name" | "args" | "literal">;
 
-/** Looks through wrappers, so that the program in `env nice ls` is a program like any other. */
+/** Unwraps programs that run programs, so that the one in `env nice ls` is treated like any other. */
 export function expandProgram(written: Written): ExpandedProgram {
   const programs: ProgramFacts[] = [];
   const reasons: string[] = [];
@@ -88,7 +88,7 @@ function innerPrograms(name: string, args: readonly string[]): InnerPrograms {
   };
 }
 
-/** What `find` runs for each file; the file's name stands in it as `{}`. */
+/** The commands that `find` runs for each file; `{}` stands for the file's name. */
 function findActions(args: readonly string[]): Pick<ProgramFacts, "name" | "args">[] {
   const found: Pick<ProgramFacts, "name" | "args">[] = [];
   for (let at = 0; at < args.length; at++) {
@@ -105,7 +105,7 @@ function findActions(args: readonly string[]): Pick<ProgramFacts, "name" | "args
 function findNameProblem(name: string, args: readonly string[]): string | undefined {
   if (name === "") return "program without a name";
   if (/\s/.test(name)) return "white space in a program's name";
-  // A name that only looks like the one in a rule is told apart by no one.
+  // People cannot distinguish a name that only looks like the one in a rule.
   if (/[^!-~]/.test(name)) return "program's name is not ASCII";
   if (STATEFUL_BUILTINS.has(name)) return `${name} changes what follows or runs its arguments`;
   const option = STATEFUL_OPTIONS.get(name);

@@ -1,7 +1,7 @@
 import { GIT_GRAMMARS, type GitGrammar } from "../git/git-grammars.ts";
 import { type OptionWords, type PlainOptions, plainOptions } from "./plain-options.ts";
 
-/** Subcommands of git that are read by the grammar of the tool `git`, and others that only look. */
+/** Git subcommands with known options: those of the `git` tool's grammar, and others that run no code. */
 export const GIT_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ["status", optionsOf(GIT_GRAMMARS.STATUS)],
   ["log", optionsOf(GIT_GRAMMARS.LOG)],
@@ -88,7 +88,7 @@ function readOnlyOptions(words: OptionWords): PlainOptions {
   return plainOptions({ ...words, joined: true, operand: /^/ });
 }
 
-/** Options that the tool forces are not there: a repository's own configuration holds. */
+/** Leaves out the options that the tool forces: in a shell command, the repository's own configuration applies. */
 function optionsOf(grammar: GitGrammar, more: OptionWords = {}): PlainOptions {
   const added = readOnlyOptions(more);
   return {

@@ -1,7 +1,7 @@
 import type { JobOutput, JobState, ViewPart } from "@narthex/kernel";
 import { signalOf } from "../programs/program-output.ts";
 
-/** A type and not an interface: only those are JSON. */
+/** A type and not an interface: only types are assignable to JSON. */
 export type JobResult = {
   readonly job_id: string;
   readonly state: JobState["state"];
@@ -28,7 +28,7 @@ const STATE_FIELDS = {
   notes: { type: "array", items: { type: "string" }, description: "Why it was killed, and what was put back." },
 } as const;
 
-/** The schemas of the above. */
+/** Schemas of `JobResult` and `JobOutputResult`. */
 export const JOB_RESULT_SCHEMA = {
   type: "object",
   properties: STATE_FIELDS,
@@ -52,7 +52,7 @@ export function toJobResult(jobId: string, { state, exitCode, notes }: JobState)
   return { job_id: jobId, state, exit_code: exitCode ?? null, signal: signalOf(exitCode), notes: [...notes] };
 }
 
-/** What a model is shown of the above. */
+/** Text view of a job's state for models. */
 export function jobText({ job_id: jobId, state, exit_code: exitCode, signal, notes }: JobResult): ViewPart[] {
   const ending = exitCode === null ? "" : `, exit code ${exitCode}`;
   return [
@@ -69,7 +69,7 @@ export function jobOutputText(answer: JobOutputResult): ViewPart[] {
 
 export function toJobOutputResult(jobId: string, reading: JobOutput): JobOutputResult {
   const { bytes, offset, size, dropped } = reading;
-  // A character that is not there as a whole is left for the next time, unless nothing more will come.
+  // An incomplete character is left for the next read, unless no more output follows.
   const isLast = reading.state !== "running" && offset + bytes.length === size;
   const whole = isLast ? bytes : bytes.subarray(0, bytes.length - unfinishedBytes(bytes));
   const text = lenientText.decode(whole);
@@ -78,7 +78,7 @@ export function toJobOutputResult(jobId: string, reading: JobOutput): JobOutputR
 
 const lenientText = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** How many bytes at the end begin a character of UTF-8 without ending it. */
+/** The number of bytes at the end that begin an incomplete UTF-8 character. */
 function unfinishedBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -1,22 +1,22 @@
-/** What a word is, if no shell would make anything else of it than its text without quotes. */
+/** The value of a word if every shell reads it as its text without quotes; otherwise the reason why not. */
 export type LiteralWord = { readonly value: string } | { readonly reason: string };
 
-/** `pattern`: a pattern of `case`, where globs match a text and no files. */
+/** `pattern`: a pattern of `case`, where globs match a text instead of files. */
 export type WordUse = "word" | "pattern";
 
 const BACKSLASH = "\\";
-/** A dollar sign before one of these, or at the end, is a dollar sign to every shell. */
+/** Before one of these, or at the end, every shell reads a dollar sign literally. */
 const HARMLESS_AFTER_DOLLAR = new Set(['"', " ", "\n", "|", ")", "/"]);
-/** After these, or at the end, an exclamation mark is no history expansion. */
+/** Before one of these, or at the end, an exclamation mark starts no history expansion. */
 const HARMLESS_AFTER_EXCLAMATION = new Set(['"', " ", "\t", "\n", "=", "("]);
 
 /**
- * Removes the quotes of one word, or says why the word is not literal.
- * SECURITY: this reads the word anew and not the parser's view of it. It knows only what it lets pass; both readings
- * have to agree, and a construct that shells of one family read differently passes neither.
+ * Removes the quotes of one word, or returns why the word is not literal.
+ * SECURITY: this parses the word's source again, independently of the parser. It accepts only what it knows; both
+ * results have to agree, so a construct that some shells read differently passes neither.
  */
 export function literalWord(text: string, use: WordUse = "word"): LiteralWord {
-  // The same as below for the words that most commands are made of.
+  // Shortcut with the same result for most words.
   if (/^[\w./:@%+,-]+$/.test(text)) return { value: text };
   let value = "";
   let at = 0;
@@ -54,7 +54,7 @@ export function literalWord(text: string, use: WordUse = "word"): LiteralWord {
   return reason === undefined ? { value } : { reason };
 }
 
-/** The text up to the closing quote, and where it goes on. */
+/** The text up to the closing quote, and the index after it. */
 function readDoubleQuoted(
   text: string,
   start: number,
@@ -76,7 +76,7 @@ function readDoubleQuoted(
   return { reason: "open quote" };
 }
 
-/** `bare` is what came before, with a `q` for everything quoted. */
+/** `bare` is the text before `at`, with a `q` for each quoted part. */
 function findBareProblem(text: string, at: number, bare: string, use: WordUse): string | undefined {
   const character = text.charAt(at);
   const next = text.charAt(at + 1);
@@ -114,7 +114,7 @@ function findBareProblem(text: string, at: number, bare: string, use: WordUse): 
   }
 }
 
-/** Braces that make several words of one: those around an unquoted comma or two dots. */
+/** Braces that expand to several words: those around an unquoted comma or two dots. */
 function findExpansion(bare: string): string | undefined {
   const open = bare.indexOf("{");
   if (open === -1) return undefined;
@@ -122,7 +122,7 @@ function findExpansion(bare: string): string | undefined {
   return rest.includes(",") || rest.includes("..") ? "brace expansion" : undefined;
 }
 
-/** Characters beyond ASCII that stand for one of ASCII, such as a full-width semicolon. */
+/** Non-ASCII characters that resemble an ASCII character, such as a full-width semicolon. */
 function isLookAlike(character: string): boolean {
   return character > "\u{7f}" && /[\u{20}-\u{7e}]/u.test(character.normalize("NFKC"));
 }

@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import { type Capability, canonicalHost, type Effect, type HostPattern } from "@narthex/kernel";
 
-/** Fields of a command that asks for the network. */
+/** Input fields of a command that uses the network. */
 export const NETWORK_FIELDS = {
   network_access: {
     type: "boolean",
@@ -29,13 +29,16 @@ const PLACE = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+))(?::([1-9]\d{0,4}))?$/;
 const MAX_PORT = 65_535;
 const PORTS = [443, 80];
 
-/** The effects of a command besides those that each has. */
+/** The network effects of a command, in addition to those that every command has. */
 export function networkEffects({ network_access: wanted, network_read_only: reads }: NetworkInput): readonly Effect[] {
   if (wanted !== true) return [];
   return reads === true ? ["net_read"] : ["net_read", "net_write"];
 }
 
-/** What a lease must hold for the hosts that are named; of those that are not, the gate asks when it comes to them. */
+/**
+ * The capabilities needed for the named hosts. For other hosts, the gate requests a decision when the command contacts
+ * them.
+ */
 export function networkCapabilities(input: NetworkInput): readonly Capability[] {
   const effects = networkEffects(input);
   const hosts = (input.hosts ?? []).map((text) => parseHostPattern(text, PORTS));
@@ -43,7 +46,7 @@ export function networkCapabilities(input: NetworkInput): readonly Capability[] 
   return [{ kind: effects.includes("net_write") ? "net_write" : "net_read", hosts }];
 }
 
-/** `host` or `host:port`; without a port, these. Throws INVALID_INPUT. */
+/** Parses `host` or `host:port`; without a port, the pattern has the `standard` ports. Throws INVALID_INPUT. */
 export function parseHostPattern(text: string, standard: readonly number[]): HostPattern {
   const [, address, name, port] = PLACE.exec(text) ?? [];
   const host = canonicalHost(address ?? name ?? "");

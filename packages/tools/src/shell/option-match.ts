@@ -11,11 +11,12 @@ export interface OptionNames {
 }
 
 /**
- * Tests whether any argument is one of these options.
+ * Creates a test for whether any argument is one of these options.
  *
- * SECURITY: GNU programs, git and others accept every unambiguous abbreviation of a long option, so any start of a listed
- * name matches (`--t=DIR` for `--temporary-directory`), with `=VALUE` or without. Which starts are ambiguous depends on
- * the program's version, so all of them match. Names that begin with a listed one match too (`--trace-ascii`).
+ * SECURITY: GNU programs, git and others accept every unambiguous abbreviation of a long option, so any prefix of a
+ * listed name matches (`--t=DIR` for `--temporary-directory`), with `=VALUE` or without. Which prefixes are ambiguous
+ * depends on the program's version, so all of them match. Names that begin with a listed one match too
+ * (`--trace-ascii`).
  */
 export function hasOption({ letters, long = "", pattern }: OptionNames): ArgumentsTest {
   const names = long.split(/\s+/).filter((name) => name !== "");

@@ -1,34 +1,36 @@
-/** Options by which a program does nothing else than its name says. Any other one may carry code or name a file to write. */
+/**
+ * Options with which a program does only what its name says. Any other option may carry code or name a file to write.
+ */
 export interface PlainOptions {
-  /** Options that stand alone. */
+  /** Options without a value. */
   readonly flags: ReadonlySet<string>;
   /** Options with a value: `--opt VALUE`, `--opt=VALUE`, and `-kVALUE` where letters can be joined. */
   readonly values: ReadonlySet<string>;
-  /** Options that stand alone or have their value attached: `--opt`, `--opt=VALUE`, `-j4`. */
+  /** Options without a value or with an attached one: `--opt`, `--opt=VALUE`, `-j4`. */
   readonly attached: ReadonlySet<string>;
-  /** Values that an option is limited to. */
+  /** Allowed values of options that accept only some. */
   readonly choices: ReadonlyMap<string, RegExp>;
-  /** Whole arguments. */
+  /** Other arguments that are allowed as a whole. */
   readonly pattern: RegExp | undefined;
-  /** `-qx` is `-q -x`. */
+  /** Whether short options can be joined: `-qx` is `-q -x`. */
   readonly joined: boolean;
-  /** What an argument that is no option looks like, after `--` too. */
+  /** Pattern of valid operands, also after `--`. */
   readonly operand: RegExp;
-  /** What may come after `--`; operands, if nothing is said. */
+  /** Options that are valid after `--`; if undefined, only operands are valid there. */
   readonly rest: PlainOptions | undefined;
 }
 
 export interface ReadOptions {
-  /** Something among the arguments is not known to be harmless. */
+  /** Whether some argument is not known to be harmless. */
   readonly unknown: boolean;
-  /** Arguments that are neither options nor their values; complete if nothing is unknown. */
+  /** Arguments that are neither options nor their values; complete unless `unknown` is set. */
   readonly operands: readonly string[];
 }
 
 /**
- * Takes arguments apart as the program will.
- * SECURITY: only whole names count, so an abbreviation is unknown, and a value that looks like an option is one: a program
- * that read it otherwise than this could be given anything in its place.
+ * Parses arguments as the program will.
+ * SECURITY: only full names are known, so an abbreviation is unknown. A value that looks like an option counts as an
+ * option: a program that parsed it differently from this function could otherwise be given any option in its place.
  */
 export function readOptions(args: readonly string[], plain: PlainOptions): ReadOptions {
   const operands: string[] = [];
@@ -52,7 +54,7 @@ export function readOptions(args: readonly string[], plain: PlainOptions): ReadO
   return { unknown: false, operands };
 }
 
-/** How many of the arguments after it belong to it; undefined if it is not known. */
+/** The number of following arguments that belong to the option; undefined for an unknown option. */
 function readOption(arg: string, next: string | undefined, plain: PlainOptions): 0 | 1 | undefined {
   if (plain.flags.has(arg) || plain.attached.has(arg) || plain.pattern?.test(arg) === true) return 0;
   if (plain.values.has(arg)) return isValue(arg, next, plain) ? 1 : undefined;
@@ -87,7 +89,7 @@ function isChoice(name: string, value: string, { choices }: PlainOptions): boole
   return choices.get(name)?.test(value) ?? true;
 }
 
-/** Options by their names with blanks between. */
+/** Options as lists of names separated by blanks. */
 export interface OptionWords {
   readonly flags?: string;
   readonly values?: string;

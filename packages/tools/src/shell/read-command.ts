@@ -12,9 +12,9 @@ import { findHiddenCharacter } from "./hidden-characters.ts";
 import { literalWord, type WordUse } from "./literal-word.ts";
 import { expandProgram } from "./expand-program.ts";
 
-/** What was found so far. */
+/** The results of the analysis so far. */
 export interface Reading {
-  /** The first thing that is not literal. */
+  /** The first reason why the command is not literal. */
   reason: string;
   readonly programs: ProgramFacts[];
   readonly redirections: RedirectionFacts[];
@@ -23,7 +23,7 @@ export interface Reading {
   changesDirectory: boolean;
 }
 
-/** Variables that mean nothing to loaders, shells, interpreters and version control. */
+/** Variables without meaning to loaders, shells, interpreters and version control. */
 export const HARMLESS_VARIABLES: ReadonlySet<string> = new Set(
   (
     "CI NODE_ENV NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM COLUMNS LINES TZ LANG LC_ALL LC_CTYPE LC_COLLATE " +
@@ -31,7 +31,7 @@ export const HARMLESS_VARIABLES: ReadonlySet<string> = new Set(
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD CGO_ENABLED GOOS GOARCH GOMAXPROCS DEBUG VERBOSE"
   ).split(" "),
 );
-/** A loop's variable; the names that programs look at are capitals, or proxies. */
+/** Valid loop variables. Variables that programs read have upper-case names or are proxies. */
 const LOOP_VARIABLE = /^(?!.*proxy)[a-z_][a-z0-9_]{0,31}$/;
 
 const MODES: ReadonlyMap<string, RedirectionMode> = new Map<string, RedirectionMode>([
@@ -45,7 +45,7 @@ const MODES: ReadonlyMap<string, RedirectionMode> = new Map<string, RedirectionM
   ["<>", "read_write"],
 ]);
 
-/** Constructs in which programs are still looked for, but which are never literal. */
+/** Constructs that are searched for programs but are never literal. */
 const NEVER_LITERAL: ReadonlyMap<string, string> = new Map([
   ["Function", "function definition"],
   ["Coproc", "coprocess"],
@@ -154,7 +154,7 @@ function visit(reading: Reading, node: SyntaxNode, depth: number): void {
   forEachChild(node, (child) => visit(reading, child, depth + 1));
 }
 
-/** Where the shell has no `time` of its own, the program of that name takes options, and some of them write. */
+/** Where the shell has no `time` keyword, the program of that name takes options, and some of them write. */
 function visitPipeline(reading: Reading, { prefixes, commands }: Extract<SyntaxNode, { type: "Pipeline" }>): void {
   const [first] = commands;
   if (!prefixes.some(({ type }) => type === "Time") || first === undefined) return;
@@ -255,7 +255,7 @@ function visitRedirection(reading: Reading, redirection: Redirection, depth: num
   reading.redirections.push({ path: path ?? target.text, mode });
 }
 
-/** Its value, or undefined if it is not literal; then programs are looked for inside it. */
+/** The word's value, or undefined if it is not literal; also searches the word for programs. */
 function readWord(reading: Reading, word: Word, depth: number, use: WordUse = "word"): string | undefined {
   const literal = literalWord(word.text, use);
   const parts = word.parts ?? [];
@@ -272,7 +272,7 @@ function isPlain(part: SyntaxNode, use: WordUse): boolean {
   return part.type === "Literal" || part.type === "SingleQuoted" || (use === "pattern" && part.type === "Glob");
 }
 
-/** Down through the parts of a word to the scripts in it. */
+/** Searches the parts of a word for nested scripts. */
 function visitParts(reading: Reading, node: SyntaxNode, depth: number): void {
   if (depth > MAX_COMMAND_DEPTH * 4) return note(reading, "nested too deeply");
   if (node.type === "Script") return visit(reading, node, depth);

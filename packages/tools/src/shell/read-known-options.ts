@@ -2,8 +2,9 @@ import { type PlainOptions, type ReadOptions, readOptions } from "./plain-option
 import { RUNNER_OPTIONS } from "./runner-options.ts";
 
 /**
- * What a program that builds or tests was given; undefined for all others, and for what else such a program does.
- * `name` without its directories.
+ * Parses the arguments of a known build or test program. Undefined for other programs, and for other uses of a known
+ * one.
+ * `name` is without its directories.
  */
 export function readKnownOptions(name: string, args: readonly string[]): ReadOptions | undefined {
   const found = optionsFor(name, args);
@@ -12,7 +13,7 @@ export function readKnownOptions(name: string, args: readonly string[]): ReadOpt
 
 interface FoundOptions {
   readonly plain: PlainOptions;
-  /** How many of the arguments say what the program does. */
+  /** The number of leading arguments that select the use. */
   readonly skip: number;
 }
 

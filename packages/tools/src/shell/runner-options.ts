@@ -3,7 +3,7 @@ import { type PlainOptions, plainOptions } from "./plain-options.ts";
 /** An argument `@file` stands for the options in that file. */
 const NO_RESPONSE_FILE = /^(?![@-])/;
 
-/** What the common runners of tests and checks in JavaScript take, by way of a script in `package.json`. */
+/** Options of common JavaScript test and check runners, called by a script in `package.json`. */
 const SCRIPT = plainOptions({
   flags: `-v -q --verbose --quiet --silent --run --ci --bail --runInBand --coverage --no-coverage --passWithNoTests
     --onlyChanged --watch=false --watchAll=false --no-watch --no-color --colors --noEmit --forceExit --detectOpenHandles`,
@@ -11,7 +11,7 @@ const SCRIPT = plainOptions({
     --testTimeout --test-timeout --timeout --retry --shard --reporter --project`,
   choices: { "--reporter": /^[a-z-]+$/ },
 });
-/** All that pnpm and yarn are given after a script's name is the script's. */
+/** pnpm and yarn pass everything after a script's name to the script. */
 const SCRIPT_AT_ONCE = { ...SCRIPT, rest: SCRIPT };
 const NPM = plainOptions({
   flags: "-s --silent --if-present --workspaces -ws --include-workspace-root --no-color --color",
@@ -26,7 +26,7 @@ const NODE_TEST = plainOptions({
   values: `--test-name-pattern --test-skip-pattern --test-concurrency --test-timeout --test-reporter --test-isolation --test-shard
     --test-coverage-include --test-coverage-exclude --test-coverage-lines --test-coverage-branches
     --test-coverage-functions --max-old-space-size --stack-trace-limit --unhandled-rejections`,
-  // Any other one is a module that is loaded.
+  // Any other value is a module that is loaded.
   choices: { "--test-reporter": /^(?:spec|tap|dot|junit|lcov)$/ },
 });
 const TSC = plainOptions({
@@ -40,7 +40,7 @@ const ESLINT = plainOptions({
   flags: `--quiet --cache --no-cache --color --no-color --no-error-on-unmatched-pattern --no-warn-ignored --no-ignore --debug
     --report-unused-disable-directives --exit-on-fatal-error --pass-on-no-patterns --version -v --help -h`,
   values: "--ext --max-warnings --ignore-pattern --format -f",
-  // A path would be code.
+  // A path would be loaded as code.
   choices: { "--format": /^[a-z-]+$/, "-f": /^[a-z-]+$/ },
 });
 
@@ -52,7 +52,7 @@ const PYTEST = plainOptions({
   values: `-k -m -n -r -p --maxfail --tb --color --capture --durations --durations-min --deselect --ignore --ignore-glob
     --numprocesses --timeout --asyncio-mode --cov-report`,
   attached: "--cov",
-  // A plugin may only be left out, and a report only be printed.
+  // A plugin may only be disabled, and a report only be printed.
   choices: { "-p": /^no:\w+$/, "--cov-report": /^(?:term|term-missing)(?::skip-covered)?$/ },
   joined: true,
   operand: NO_RESPONSE_FILE,
@@ -91,7 +91,7 @@ const CARGO = plainOptions({
   pattern: /^-j\d+$/,
   rest: RUST_TESTS,
 });
-/** A flag's parser that takes `-run` and `--run` alike; the second is left to people. */
+/** Go accepts `-run` and `--run` alike; the second form is left to people to approve. */
 const GO = plainOptions({
   flags: "-v -race -short -cover -json -x -n -a -failfast -benchmem -trimpath -fullpath",
   values: `-run -skip -count -timeout -parallel -cpu -bench -benchtime -list -tags -covermode -coverpkg -p -shuffle -vet -mod -o`,
@@ -119,7 +119,7 @@ const DOTNET = plainOptions({
   flags: "--no-build --no-restore --nologo --list-tests -t",
   values: "-c --configuration -f --framework -v --verbosity --filter",
   operand: /^(?![@/-])/,
-  // Settings, such as where adapters are loaded from.
+  // After `--` there are settings, such as where adapters are loaded from.
   rest: plainOptions({ operand: /(?!)/ }),
 });
 
@@ -166,7 +166,7 @@ const CMAKE_BUILD = plainOptions({
   values: "--config --target -t -j --parallel",
   choices: { "--target": /^(?:all|test|check|build)$/, "-t": /^(?:all|test|check|build)$/ },
   pattern: /^-j\d+$/,
-  // Arguments of the build program: variables of make, for one.
+  // After `--` there are arguments of the build program, such as variables of make.
   rest: plainOptions({ operand: /(?!)/ }),
 });
 const CTEST = plainOptions({
@@ -201,7 +201,7 @@ const CARGO_FMT = plainOptions({
   rest: plainOptions({ flags: "--check -l", values: "--color" }),
 });
 
-/** By the words of a program's name and use that come before what is looked at. */
+/** Options by the program's name and the leading words that select its use. */
 export const RUNNER_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ["node --test", NODE_TEST],
   ["tsc", TSC],

@@ -7,13 +7,15 @@ const always: ArgumentsTest = () => true;
 
 const SHELLS = "sh bash dash zsh ksh ksh93 mksh ash fish csh tcsh rbash posh pwsh powershell osascript".split(" ");
 const AWKS = "awk gawk mawk nawk original-awk".split(" ");
-/** They take commands as options, as `+command`, or from what is typed to them. */
+/** Editors take commands as options, as `+command`, or from their input. */
 const EDITORS = "vi vim nvim view ex ed emacs emacsclient nano pico joe mcedit".split(" ");
 const REMOTE = "ssh scp sftp rsync telnet nc ncat netcat socat mosh".split(" ");
 const DATABASES = "sqlite3 psql mysql mariadb mongo mongosh redis-cli duckdb".split(" ");
 const CONTAINERS = "docker podman nerdctl kubectl lxc vagrant ansible systemctl".split(" ");
 
-/** Whether a program, with these arguments, takes instructions from its command line or its standard input. */
+/**
+ * Tests per program for whether these arguments make it take instructions from its command line or its standard input.
+ */
 const JUDGES: ReadonlyMap<string, ArgumentsTest> = new Map<string, ArgumentsTest>([
   ...[...AWKS, ...EDITORS, ...REMOTE, ...DATABASES, ...CONTAINERS].map((name): [string, ArgumentsTest] => [
     name,
@@ -77,22 +79,22 @@ const JUDGES: ReadonlyMap<string, ArgumentsTest> = new Map<string, ArgumentsTest
     name,
     hasOption({ pattern: /^(?:exec|x|dlx)$/ }),
   ]),
-  // The program that these run is looked at as well.
+  // The program that these run is examined as well.
   ["poetry", runsOwnProgram("run")],
   ["uv", runsOwnProgram("run")],
   ["bundle", runsOwnProgram("exec")],
   ["npx", hasOption({ pattern: /^-c$/, long: "call" })],
 ]);
 
-/** Whether the word that runs a program stands elsewhere than in front, behind options that are not looked through. */
+/** Whether the word that runs a program is not the first argument, but follows options that are not parsed. */
 function runsOwnProgram(word: string): ArgumentsTest {
   return (args) => args[0] !== word && args.includes(word);
 }
 
 /**
- * Code, not a file of code: a policy that lets a program run has not seen what it will do.
- * Wide rather than narrow: an option that only might carry code counts. Of programs that build and test, and of git where it
- * looks, adds and commits, only options that are known to carry none do not.
+ * Whether a program is given code itself, as opposed to a file of code: a policy that allows the program cannot know
+ * what the code does. Errs on the wide side: an option that only might carry code counts. For build and test programs,
+ * and for git when it reads, adds and commits, only options known to carry no code are exempt.
  */
 export function runsCode(name: string, args: readonly string[]): boolean {
   return takesCode(name, args) || readKnownOptions(name, args)?.unknown === true;
@@ -105,7 +107,7 @@ function takesCode(name: string, args: readonly string[]): boolean {
   return unversioned !== name && (JUDGES.get(unversioned)?.(args) ?? false);
 }
 
-/** Such an option, or nothing but options: then the code comes from standard input. */
+/** Matches such an option, or arguments with nothing but options: then the code comes from standard input. */
 function codeOption(option: OptionNames): ArgumentsTest {
   const hasCode = hasOption(option);
   return (args) => hasCode(args) || readsStandardInput(args);
@@ -122,7 +124,7 @@ function runsShellCode(args: readonly string[]): boolean {
   return SHELL_CODE(args) || readsStandardInput(args);
 }
 
-/** `-m MODULE` names code that is installed, but for the modules that run what they are given. */
+/** `-m MODULE` names installed code, except for modules that run their arguments. */
 function runsPythonCode(args: readonly string[]): boolean {
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? "";
@@ -146,7 +148,7 @@ function runsJavaScript(args: readonly string[]): boolean {
   return JAVASCRIPT_CODE(args) || /^(?:eval|repl|x)$/.test(args[0] ?? "") || readsStandardInput(args);
 }
 
-/** `e` and `w` of sed run and write; only scripts of the plainest kinds are known to have neither. */
+/** The sed commands `e` and `w` run programs and write files; only the simplest scripts are known not to use them. */
 function runsSedCode(args: readonly string[]): boolean {
   const plain = /^(?:\d+|\$)?(?:,(?:\d+|\$))?[pdq=]$|^(?:\d+(?:,\d+)?)?s([/|,#])[^\n\\]*?\1[^\n\\]*?\1[gpiI\d]*$/;
   const scripts: string[] = [];
@@ -164,7 +166,7 @@ function runsSedCode(args: readonly string[]): boolean {
       named = true;
     }
   }
-  // A delimiter inside the parts would end them early: more than three of it is not plain.
+  // A delimiter inside the parts would end them early, so a script with more than three of it is not plain.
   return !scripts.every((script) => plain.test(script) && !/^[\d,]*s(.)(?:.*\1){3}/.test(script));
 }
 
@@ -186,7 +188,7 @@ const isGitCode = hasOption({
     gpg-sign show-signature edit interactive patch server-option`,
 });
 
-/** Git runs what its configuration says, and many options are configuration. */
+/** Git runs programs named in its configuration, and many options set configuration. */
 function runsGitCode(args: readonly string[]): boolean {
   const at = args.findIndex((arg) => !arg.startsWith("-"));
   const before = at === -1 ? args : args.slice(0, at);
@@ -201,7 +203,7 @@ function runsGitCode(args: readonly string[]): boolean {
 }
 
 function isGitCodeOption(command: string, arg: string): boolean {
-  // In these `-u` only names an upstream, and `-c` shows a merge or creates a branch.
+  // For these commands `-u` only names an upstream, and `-c` shows a merge or creates a branch.
   if (/^(?:push|branch)$/.test(command) && arg.startsWith("-u")) return false;
   if (/^(?:switch|rev-list)$/.test(command) && arg === "-c") return false;
   return isGitCode([arg]);
@@ -209,7 +211,7 @@ function isGitCodeOption(command: string, arg: string): boolean {
 
 const NPM_CODE = hasOption({ pattern: /^-{1,2}(?:scr|node-o|cal)|^-c$/, long: "script-shell node-options call" });
 
-/** Configuration by option: with one dash or two, and by any start of its name. */
+/** Matches configuration options, with one dash or two, and any prefix of their names. */
 function runsNpmCode(args: readonly string[]): boolean {
   return /^(?:exec|x|explore)$/.test(args[0] ?? "") || NPM_CODE(args);
 }
@@ -220,7 +222,7 @@ const MAKE_CODE = hasOption({
   pattern: /=|^-$/,
 });
 
-/** Variables and `--eval` are code to make; targets and `-j` are not. */
+/** Variables and `--eval` are code for make; targets and `-j` are not. */
 function runsMakeCode(args: readonly string[]): boolean {
   return MAKE_CODE(args);
 }

@@ -15,10 +15,10 @@ import { NETWORK_FIELDS, type NetworkInput, networkEffects, networkCapabilities 
 import { COMMAND_FIELDS, commandCapabilities, SHELL_DECLARATION } from "./command-input.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** The program's own time ends first, with a result of its own, unless it asks for all the time there is. */
+/** The program's own timeout ends first, with a result of its own, unless it asks for the maximum. */
 const GRACE_MS = 10_000;
 
-/** Runs a command over the workspace, by the backend that is configured: in a fresh sandbox, or in the session's shell. */
+/** Runs a command over the workspace, with the configured backend: in a fresh sandbox, or in the session's shell. */
 export const shellExec = defineTool({
   ...SHELL_DECLARATION,
   name: "shell_exec",
@@ -95,12 +95,12 @@ function answer(result: ShellResult, network: NetworkInput): ProgramOutput & { r
   return { ...toProgramOutput(result), ...(notes.length > 0 && { notes }) };
 }
 
-/** As resolvers, the kernel and the common clients say that there is no way out. */
+/** Messages of resolvers, the kernel and common clients for a missing network. */
 const UNREACHABLE =
   /could not resolve|name resolution|getaddrinfo|EAI_AGAIN|ENOTFOUND|ENETUNREACH|network is unreachable|name or service not known|unable to resolve/i;
 const SEARCHED_BYTES = 64 * 1024;
 
-/** A command that failed for want of a network is told so: its own message sounds like a fault of the host it asked. */
+/** A note for a command that failed without network access: its own message sounds like a fault of the host. */
 function noNetworkNote({ exitCode, stdout, stderr }: ShellResult, { network_access: asked }: NetworkInput): string[] {
   if (exitCode === 0 || asked === true) return [];
   const ends = [stderr, stdout].flatMap(({ head, tail }) => [head.subarray(0, SEARCHED_BYTES), tail ?? head]);

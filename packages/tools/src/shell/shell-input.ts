@@ -5,8 +5,8 @@ import { JOB_RESULT_SCHEMA, JOB_ID_SCHEMA, toJobResult, jobText } from "./job-re
 /**
  * Writes to a job's standard input.
  *
- * SECURITY: what is typed into a shell or an interpreter runs there, so this is no less than starting a command that
- * nobody can read beforehand: it stays privileged, and needs the right to run anything.
+ * SECURITY: input for a shell or an interpreter is executed there, so this is equivalent to starting a command that
+ * cannot be reviewed beforehand: it stays privileged, and needs the capability to run anything.
  */
 export const shellInput = defineTool({
   ...SHELL_DECLARATION,
@@ -23,7 +23,7 @@ export const shellInput = defineTool({
     additionalProperties: false,
   },
   outputSchema: JOB_RESULT_SCHEMA,
-  /** The job pays for what it does with it. */
+  /** CPU time is charged to the job. */
   narrow: () => ({ maxCpuMs: 0 }),
   needs: (_, { workspace }) => [
     { kind: "exec", names: ["*"] },

@@ -2,7 +2,7 @@ import { defineTool } from "@narthex/kernel";
 import { SHELL_DECLARATION } from "./command-input.ts";
 import { JOB_RESULT_SCHEMA, JOB_ID_SCHEMA, toJobResult, jobText } from "./job-result.ts";
 
-/** Ends a job with everything it started. */
+/** Kills a job with all its processes. */
 export const shellKill = defineTool({
   ...SHELL_DECLARATION,
   name: "shell_kill",
@@ -14,7 +14,7 @@ export const shellKill = defineTool({
     additionalProperties: false,
   },
   outputSchema: JOB_RESULT_SCHEMA,
-  /** Ending what the session itself began is no privilege, and starts nothing. */
+  /** Killing the session's own job needs no privilege, and starts nothing. */
   narrow: () => ({ effects: [], tier: "side_effecting", maxCpuMs: 0 }),
   textView: jobText,
   async run({ job_id: jobId }, { shell }) {

@@ -5,7 +5,7 @@ import { JOB_ID_SCHEMA, JOB_OUTPUT_RESULT_SCHEMA, toJobOutputResult, jobOutputTe
 const MAX_WAIT_MS = 60_000;
 const GRACE_MS = 10_000;
 
-/** What a job has printed so far, and whether it still runs. */
+/** Reads what a job has printed so far, and whether it still runs. */
 export const shellOutput = defineTool({
   ...SHELL_DECLARATION,
   name: "shell_output",
@@ -32,7 +32,7 @@ export const shellOutput = defineTool({
   },
   outputSchema: JOB_OUTPUT_RESULT_SCHEMA,
   bounds: { timeoutMs: MAX_WAIT_MS + GRACE_MS, maxOutputBytes: 32_768 },
-  /** Whoever may start a job may see what it printed. */
+  /** A session that may start a job may read its output. */
   narrow: ({ wait_ms: waitMs = 0 }) => ({ effects: [], tier: "read_only", timeoutMs: waitMs + GRACE_MS, maxCpuMs: 0 }),
   textView: jobOutputText,
   async run({ job_id: jobId, offset = 0, wait_ms: waitMs = 0 }, { shell, signal }) {

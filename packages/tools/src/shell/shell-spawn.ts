@@ -7,7 +7,7 @@ import { COMMAND_FIELDS, commandCapabilities, SHELL_DECLARATION } from "./comman
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Starts a command that goes on after its call. */
+/** Starts a command that keeps running after its call. */
 export const shellSpawn = defineTool({
   ...SHELL_DECLARATION,
   name: "shell_spawn",

@@ -1,6 +1,6 @@
-/** What a program that runs another one was told to run. */
+/** The program that a wrapper such as `env` runs. */
 export type WrappedProgram =
-  /** Runs only itself. */
+  /** Runs no other program. */
   | { readonly kind: "none" }
   | {
       readonly kind: "program";
@@ -8,31 +8,34 @@ export type WrappedProgram =
       readonly args: readonly string[];
       /** `NAME=VALUE` before the program's name. */
       readonly assignments: readonly string[];
-      /** Why the arguments are not all of what the program will be given. */
+      /** Why the program will get more arguments than these. */
       readonly reason?: string;
     }
-  /** Runs something that its arguments do not plainly name. */
+  /** Runs a program that its arguments do not clearly name. */
   | { readonly kind: "unclear"; readonly reason: string };
 
 interface Wrapper {
-  /** The word after which a program is named; with any other one it does something else. */
+  /** The word before the program's name; with any other word the wrapper does something else. */
   readonly subcommand?: string;
-  /** Options that stand alone. */
+  /** Options without a value. */
   readonly flags?: readonly string[];
-  /** Options with a value: the next argument, or what follows in the same one. */
+  /** Options with a value: the next argument, or the rest of the same one. */
   readonly values?: readonly string[];
-  /** Arguments of its own before the program. */
+  /** Number of the wrapper's own operands before the program. */
   readonly operands?: number;
   readonly assignments?: true;
-  /** Options after which nothing is run. */
+  /** Options with which nothing is run. */
   readonly lookups?: readonly string[];
-  /** Set if the program gets more arguments than the ones that are written. */
+  /** Set if the program gets more arguments than the written ones; describes them. */
   readonly feeds?: string;
-  /** What it does without a program is not to run nothing. */
+  /** Set if the wrapper runs something even without a program; describes that. */
   readonly alone?: string;
 }
 
-/** SECURITY: an option that is not here makes the command unclear: it could take the program's name as its value. */
+/**
+ * SECURITY: an option that is not listed makes the command unclear, because it could take the program's name as its
+ * value.
+ */
 const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["env", { flags: ["-i", "-", "--ignore-environment"], values: ["-u", "--unset"], assignments: true }],
   ["nice", { flags: [], values: ["-n", "--adjustment"] }],
@@ -68,7 +71,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["chronic", {}],
   ["busybox", { alone: "busybox without a program" }],
   ["toybox", { alone: "toybox without a program" }],
-  // A package's program, which is installed already where there is no network.
+  // Runs a program of a package; without a network it must be installed already.
   [
     "npx",
     {
@@ -81,7 +84,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["bundle", { subcommand: "exec" }],
 ]);
 
-/** Programs whose purpose is to run others, in ways that are not looked through. */
+/** Programs whose purpose is to run others, in ways that are not examined. */
 const LAUNCHERS: ReadonlySet<string> = new Set(
   (
     "at batch bwrap chroot chrt cpulimit crontab daemonize dbus-run-session doas-edit entr expect fakechroot fakeroot " +
@@ -93,7 +96,7 @@ const LAUNCHERS: ReadonlySet<string> = new Set(
 
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 
-/** `name` without its directories. */
+/** Finds the program that `name` runs. `name` is without its directories. */
 export function wrappedProgram(name: string, args: readonly string[]): WrappedProgram {
   if (LAUNCHERS.has(name)) return { kind: "unclear", reason: `${name} runs another program` };
   const wrapper = WRAPPERS.get(name);

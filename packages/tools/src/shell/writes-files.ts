@@ -2,7 +2,7 @@ import { discardsWork } from "../git/discards-work.ts";
 import { GIT_OPTIONS } from "./git-options.ts";
 import { type ArgumentsTest, hasOption } from "./option-match.ts";
 
-/** Whether a program that mostly reads was told to write or delete files. */
+/** Tests per program for whether these arguments make a program that usually reads write or delete files. */
 const WRITERS: ReadonlyMap<string, ArgumentsTest> = new Map<string, ArgumentsTest>([
   ["find", hasOption({ pattern: /^-(?:delete|fprint|fprint0|fprintf|fls)$/ })],
   ["sed", hasOption({ letters: "i", long: "in-place" })],
@@ -42,14 +42,14 @@ const WRITERS: ReadonlyMap<string, ArgumentsTest> = new Map<string, ArgumentsTes
   ["journalctl", hasOption({ long: "vacuum rotate flush setup-keys update-catalog cursor-file" })],
 ]);
 
-/** `name` without its directories. A program that is made for writing is not asked about: its name says it. */
+/** `name` is without its directories. Programs made for writing are not listed: their name says it. */
 export function writesFiles(name: string, args: readonly string[]): boolean {
   return WRITERS.get(name)?.(args) ?? false;
 }
 
 /**
- * Replaces or deletes what was not committed or merged, or names a file to write. `-o` does so except where the
- * subcommand has a table of its own options, in which it means something else.
+ * Matches arguments that replace or delete uncommitted or unmerged work, or that name a file to write. `-o` names one,
+ * except where the subcommand has its own table of options, in which it means something else.
  */
 function writesFromGit(args: readonly string[]): boolean {
   const at = args.findIndex((arg) => !arg.startsWith("-"));
@@ -64,7 +64,7 @@ function xxdWrites(args: readonly string[]): boolean {
   return args.some((arg) => /^--?r/.test(arg)) || args.filter((arg) => !arg.startsWith("-")).length > 1;
 }
 
-/** `uniq INPUT OUTPUT`. What is not plainly an option or its value counts as one of the two. */
+/** `uniq INPUT OUTPUT`. Any argument that is not clearly an option or its value counts as one of the two. */
 function writesSecondOperand(args: readonly string[]): boolean {
   let operands = 0;
   let ended = false;
@@ -77,7 +77,7 @@ function writesSecondOperand(args: readonly string[]): boolean {
   return operands > 1;
 }
 
-/** `cargo fmt` writes unless it is told to check. */
+/** `cargo fmt` writes unless it has `--check`. */
 function cargoWrites(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return args[0] === "fmt" && !(end === -1 ? args : args.slice(0, end)).includes("--check");

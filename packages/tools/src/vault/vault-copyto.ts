@@ -48,7 +48,7 @@ export const vaultCopyTo = defineTool({
     if (placed.kind !== "file" || typeof source !== "string") return "unknown";
     const { bytes, hash } = await context.inspectVault(vaultPath(source));
     if (placed.hash === hash) return { happened: { bytes, hash } };
-    // The vault's file may be another one by now. What is about to be placed is recorded first.
+    // The vault's file may have changed since. The hash of each file is recorded before it is placed.
     return context.wasPlaced(lost.pathOf("destination"), placed.hash) ? "unknown" : "did_not_happen";
   },
   async run(input, { vault, session }) {

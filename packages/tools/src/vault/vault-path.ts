@@ -1,9 +1,10 @@
 import { KernelError } from "@narthex/contracts";
 
 /**
- * A caller's path, relative to the vault's root: no part empty, `.` or `..`. A `/` at its beginning is the vault's root.
+ * Normalizes a caller's path relative to the vault's root. No component may be empty, `.` or `..`. A leading `/` is the
+ * vault's root.
  *
- * SECURITY: by its text alone. Where links lead is for the vault's worker to find out, and to report.
+ * SECURITY: judges by the text alone. The vault's worker resolves links and reports where they lead.
  */
 export function vaultPath(path: string): string {
   if (path.includes("\0") || path.split(/[/\\]/).includes("..")) {

@@ -11,7 +11,7 @@ type Method = (typeof METHODS)[number];
 const MB = 1024 * 1024;
 const MAX_SENT_CHARACTERS = 8 * MB;
 const MAX_BODY_BYTES = 64 * MB;
-/** More than this is content of its own, by its hash. */
+/** A larger body is stored as content and returned by its hash. */
 const SHOWN_BYTES = 256 * 1024;
 
 interface FetchInput {
@@ -21,10 +21,10 @@ interface FetchInput {
   readonly body?: string;
 }
 
-/** A type and not an interface: only those are JSON. */
+/** A type and not an interface: only types are assignable to JSON. */
 type FetchedBody = { size: number; body?: string; body_hash?: string };
 
-/** One request to a host, as it is. */
+/** Sends one HTTP request and returns the response unchanged. */
 export const httpFetch = defineTool({
   name: "http_fetch",
   description:
@@ -101,12 +101,12 @@ export const httpFetch = defineTool({
   },
 });
 
-/** SPEC: reading is GET and HEAD, and nothing else is. */
+/** SPEC: only GET and HEAD count as reading. */
 function kindOf({ method = "GET" }: Partial<FetchInput>): NetworkCapability["kind"] {
   return method === "GET" || method === "HEAD" ? "net_read" : "net_write";
 }
 
-/** Throws INVALID_INPUT, before anything is decided or sent. */
+/** Throws INVALID_INPUT, before any policy decision and before anything is sent. */
 function checkRequest(input: Partial<FetchInput> & Pick<FetchInput, "url">) {
   const { url } = parseWebAddress(input.url);
   const headers = requestHeaders(input.headers ?? []);
@@ -119,7 +119,7 @@ function checkRequest(input: Partial<FetchInput> & Pick<FetchInput, "url">) {
   return { url, headers };
 }
 
-/** The body itself, or where it is kept. */
+/** Returns the body itself, or the hash under which it is stored. */
 async function takeBody({ body }: IncomingResponse, { content }: ToolContext): Promise<FetchedBody> {
   const beginning = await readBodyStart(body, SHOWN_BYTES);
   const text = beginning.isWhole ? utf8Text(beginning.bytes) : undefined;

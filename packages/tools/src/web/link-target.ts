@@ -1,13 +1,13 @@
 const MAX_TARGET = 4096;
 const ESCAPE = /^\\[!-/:-@[-`{-~]$/;
 
-/** Where a link of Markdown leads, and the place behind it. */
+/** The target of a Markdown link, and the index after it. */
 export interface LinkTarget {
   readonly url: string;
   readonly end: number;
 }
 
-/** Reads what stands behind `](`: `url)` or `<url>)`, either with a title. Undefined for what is no target. */
+/** Parses the text after `](`: `url)` or `<url>)`, either with a title. Undefined for an invalid target. */
 export function readLinkTarget(markdown: string, start: number): LinkTarget | undefined {
   const text = markdown.slice(start, start + MAX_TARGET);
   const isAngled = text.startsWith("<");

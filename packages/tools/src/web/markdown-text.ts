@@ -1,9 +1,9 @@
 import { readLinkTarget } from "./link-target.ts";
 
-/** A link of a page, with what it was called there. */
+/** A link of a page, with its text. */
 export type PageLink = { text: string; url: string };
 
-/** What a page in Markdown says without its marks, and where its links lead. */
+/** The plain text of a Markdown page, and its links. */
 export interface MarkdownText {
   readonly text: string;
   readonly links: PageLink[];
@@ -12,16 +12,16 @@ export interface MarkdownText {
 const MAX_LINKS = 500;
 const MAX_LINK_TEXT = 300;
 const MAX_NESTING = 100;
-/** A page with more brackets that only look like links is out to keep us busy. */
+/** A page with more brackets that only look like links is probably an attack on the parser's time. */
 const MAX_FALSE_LINKS = 1000;
 const FENCE = /^ {0,3}(?:`{3,}|~{3,}).*$/m;
 const SPECIAL = /\\[!-/:-@[-`{-~]|!?\[|\]/g;
 
 /**
- * Takes the marks out of Markdown: links and images become their text, headings and emphasis lose their signs, code stays
- * as it is.
+ * Removes Markdown syntax: links and images become their text, headings and emphasis lose their markers, code stays
+ * unchanged.
  *
- * SECURITY: takes time in proportion to the text, whatever stands in it.
+ * SECURITY: the time is proportional to the length of the text, whatever it contains.
  */
 export function markdownText(markdown: string): MarkdownText {
   const links = new Map<string, PageLink>();
@@ -31,7 +31,7 @@ export function markdownText(markdown: string): MarkdownText {
 }
 
 interface OpenBracket {
-  /** Its place among the pieces. */
+  /** Index in the list of pieces. */
   readonly index: number;
   readonly sign: string;
 }
@@ -79,7 +79,7 @@ function noteLink(links: Map<string, PageLink>, pieces: readonly string[], start
   links.set(url.href, { text: shown.toWellFormed(), url: url.href });
 }
 
-/** Of headings, emphasis and rules. What stands in the middle of a word stays. */
+/** Removes the markers of headings, emphasis and rules. Those inside a word stay. */
 function withoutSigns(text: string): string {
   return text
     .replaceAll(/^#{1,6} /gm, "")

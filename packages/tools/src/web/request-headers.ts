@@ -17,7 +17,7 @@ const MAX_NAME_LENGTH = 256;
 const MAX_VALUE_LENGTH = 8192;
 const MAX_BYTES = 65_536;
 
-/** How headers are asked for. */
+/** Input schema of headers. */
 export const HEADERS_FIELD = {
   type: "array",
   maxItems: MAX_HEADERS,
@@ -50,8 +50,8 @@ const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
 
 /**
- * SECURITY: those that say where one message ends, who is asked, or what becomes of the connection are the gate's to
- * write. The last three would make a GET a POST once it is past the gate.
+ * SECURITY: headers that delimit messages, name the host or control the connection are set by the gate only. The last
+ * three would turn a GET into a POST behind the gate.
  */
 const REFUSED: ReadonlySet<string> = new Set([
   "host",
@@ -70,7 +70,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   "x-method-override",
 ]);
 
-/** Headers as they are handed to the gate. Throws INVALID_INPUT with everything that is wrong. */
+/** Converts headers to the form that the gate expects. Throws INVALID_INPUT with every problem. */
 export function requestHeaders(inputs: readonly HeaderInput[]): Headers {
   const violations: Violation[] = [];
   const headers = inputs.map((input, index) => {
@@ -90,7 +90,7 @@ export function requestHeaders(inputs: readonly HeaderInput[]): Headers {
 
 function plainHeader(line: string): Headers[number] {
   const colon = line.indexOf(":");
-  // Without a colon it is all name, and no valid one.
+  // Without a colon, the whole line becomes an invalid name.
   if (colon === -1) return [`${line}:`, ""];
   return [line.slice(0, colon), line.slice(colon + 1).replaceAll(/^[ \t]+|[ \t]+$/g, "")];
 }
@@ -106,7 +106,7 @@ function problemOf([name, value]: Headers[number]): string | undefined {
   if (REFUSED.has(lower) || lower.startsWith("proxy-")) return `\`${lower}\` cannot be set`;
   const text = textOf(value);
   if (text.length > MAX_VALUE_LENGTH) return `\`${lower}\` is longer than ${MAX_VALUE_LENGTH} characters`;
-  // SECURITY: a line break would end the header and begin another one.
+  // SECURITY: a line break would end the header and start another one.
   return VALUE.test(text) ? undefined : `\`${lower}\` holds more than printable ASCII`;
 }
 

@@ -1,15 +1,15 @@
 import { KernelError } from "@narthex/contracts";
 
-/** The beginning of a body, and the way to the rest. */
+/** The beginning of a body, and access to the rest. */
 export interface BodyStart {
   readonly bytes: Uint8Array;
-  /** It ended within the limit. */
+  /** Whether the body ended within the limit. */
   readonly isWhole: boolean;
-  /** From its first byte on, once. To end the iteration gives the body up. */
+  /** The whole body from its first byte; can be iterated once. Ending the iteration early cancels the body. */
   all(): AsyncGenerator<Uint8Array>;
 }
 
-/** Reads until there is more than the limit, or no more. */
+/** Reads until the limit is exceeded or the body ends. */
 export async function readBodyStart(body: AsyncIterable<Uint8Array>, limit: number): Promise<BodyStart> {
   const iterator = body[Symbol.asyncIterator]();
   const chunks: Uint8Array[] = [];
@@ -19,7 +19,7 @@ export async function readBodyStart(body: AsyncIterable<Uint8Array>, limit: numb
     const next = await iterator.next();
     if (next.done === true) isWhole = true;
     else {
-      // Whoever gave it may write over it.
+      // Copied, because the source may reuse its buffer.
       chunks.push(next.value.slice());
       size += next.value.length;
     }
@@ -32,14 +32,14 @@ export async function readBodyStart(body: AsyncIterable<Uint8Array>, limit: numb
         yield* chunks;
         for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
       } finally {
-        // Whoever ends this iteration early ends that of the body.
+        // Ending this iteration early ends the iteration of the body too.
         await iterator.return?.();
       }
     },
   };
 }
 
-/** The whole body. Throws RESOURCE_EXCEEDED for one that is larger. */
+/** Reads the whole body. Throws RESOURCE_EXCEEDED if it exceeds the limit. */
 export async function readWholeBody(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
   const beginning = await readBodyStart(body, limit);
   if (beginning.isWhole) return beginning.bytes;
@@ -49,7 +49,7 @@ export async function readWholeBody(body: AsyncIterable<Uint8Array>, limit: numb
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Undefined for what is no text in UTF-8. */
+/** Decodes UTF-8 text; undefined for bytes that are not text. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {

@@ -3,7 +3,7 @@ import type { IncomingResponse } from "@narthex/kernel";
 
 const MAX_WAIT_MS = 24 * 3_600_000;
 
-/** What an answer's status says went wrong; undefined for 2xx. */
+/** Converts the status of a response to an error; undefined for 2xx. */
 export function statusError(answer: IncomingResponse, nowMs: number): KernelError | undefined {
   const { status } = answer;
   if (status >= 200 && status < 300) return undefined;
@@ -22,7 +22,7 @@ export function retryAfter(answer: Pick<IncomingResponse, "headers">, nowMs: num
   return Number.isNaN(waitMs) ? undefined : Math.min(MAX_WAIT_MS, Math.max(0, waitMs));
 }
 
-/** The first of that name. */
+/** The value of the first header with this name. */
 export function headerOf({ headers }: Pick<IncomingResponse, "headers">, name: string): string | undefined {
   return headers.find(([given]) => given === name)?.[1].trim();
 }

@@ -7,19 +7,19 @@ import {
   quoteText,
 } from "@narthex/kernel";
 
-/** Where a request goes, spelled in the one way that everybody reads alike. */
+/** The target of a request, in a normalized form that every URL parser reads the same way. */
 export interface WebAddress {
-  /** Without its fragment. */
+  /** Without the fragment. */
   readonly url: string;
   readonly scheme: "http" | "https";
-  /** A name, or an address without brackets. */
+  /** A host name, or an IP address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** As it is sent: dots resolved, without the query. */
+  /** As sent: dot segments resolved, without the query. */
   readonly path: string;
 }
 
-/** How a URL is asked for. */
+/** Input schema of a URL. */
 export const URL_FIELD = {
   type: "string",
   minLength: 1,
@@ -29,7 +29,7 @@ export const URL_FIELD = {
 
 const MAX_PORT = 65_535;
 
-/** Throws INVALID_INPUT for what is no plain address of the web. */
+/** Parses a URL. Throws INVALID_INPUT unless it is a plain http or https URL. */
 export function parseWebAddress(text: string, field = "url"): WebAddress {
   const address = readWebAddress(text);
   if (typeof address !== "string") return address;
@@ -38,13 +38,13 @@ export function parseWebAddress(text: string, field = "url"): WebAddress {
 }
 
 /**
- * The address, or what is wrong with it.
+ * Parses a URL, or returns what is wrong with it.
  *
- * SECURITY: whoever decides, whoever is asked and the gate must all see the same host. So a text that other readers of
- * URLs read otherwise is refused, and the host is compared as it will be dialled.
+ * SECURITY: the policy, the person who approves and the gate must all see the same host. Therefore a URL that other
+ * parsers read differently is refused, and the host is compared in the form in which it will be dialled.
  */
 export function readWebAddress(text: string): WebAddress | string {
-  // A URL parser drops some of these and keeps on reading.
+  // A URL parser drops some of these characters silently.
   if (/[\0-\x1f\x7f-\x9f]/.test(text) || !text.isWellFormed()) return "holds control characters";
   if (text.includes("\\")) return "holds a backslash; write it as %5C";
   const url = URL.parse(text);
@@ -53,7 +53,7 @@ export function readWebAddress(text: string): WebAddress | string {
   if (scheme === undefined) return "must begin with http:// or https://";
   if (url.username !== "" || url.password !== "") return "must not hold a user name or password";
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
-  // SECURITY: `*` would be a right over every host.
+  // SECURITY: `*` would grant access to every host.
   if (host.includes("*") || canonicalHost(host) !== host) return "names no host that can be asked: check its spelling";
   const port = url.port === "" ? (scheme === "http" ? 80 : 443) : Number(url.port);
   if (port < 1 || port > MAX_PORT) return `has a port that is not one of 1 to ${MAX_PORT}`;
@@ -70,17 +70,17 @@ export function toHostPattern({ host, port }: WebAddress): HostPattern {
   return { host, ports: [port] };
 }
 
-/** The right to ask this very host. */
+/** The capability to contact exactly this host and port. */
 export function rightFor(kind: NetworkCapability["kind"], address: WebAddress): NetworkCapability {
   return { kind, hosts: [toHostPattern(address)] };
 }
 
-/** This host, whatever is asked of it: what an answer for the session covers. */
+/** The scope of an approval for the session: this host, whatever the request. */
 export function hostScope(kind: NetworkCapability["kind"], { host, port }: WebAddress): ApprovalScope {
   return { kind: "host", host, port, sends: kind === "net_write" };
 }
 
-/** What rules may know of a URL besides its host and port. */
+/** URL properties that policy rules can use besides host and port. */
 export const ADDRESS_FACTS = {
   type: "object",
   properties: {

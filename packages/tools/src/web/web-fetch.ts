@@ -12,7 +12,7 @@ const MB = 1024 * 1024;
 const MAX_PAGE_BYTES = 10 * MB;
 const ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5";
 
-/** A page as a model can read it. */
+/** Fetches a page and converts it to text for a model. */
 export const webFetch = defineTool({
   name: "web_fetch",
   description:
@@ -90,7 +90,7 @@ function contentOf(
   asked: Format,
 ): { content: string; format: Format | "json"; links: PageLink[] } {
   const { text, links } = page.format === "markdown" ? markdownText(page.text) : { text: page.text, links: [] };
-  // SECURITY: these bytes are only decoded; whoever parses a page does so in the sandbox.
+  // SECURITY: these bytes are only decoded here; parsing a page happens in the sandbox.
   if (asked === "html") return { content: new TextDecoder(page.charset).decode(bytes), format: "html", links };
   if (asked === "text" && page.format === "markdown") return { content: text, format: "text", links };
   return { content: page.text, format: page.format, links };

@@ -1,6 +1,6 @@
 import type { ViewPart } from "@narthex/kernel";
 
-/** Results of the web tools as a model is shown them. Each takes what its tool answers. */
+/** Text views of the web tools' results for models. Each function takes the result of its tool. */
 
 export interface FetchResult {
   readonly status: number;

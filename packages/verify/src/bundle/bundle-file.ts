@@ -1,11 +1,11 @@
-/** A file that can be read anywhere. */
+/** A file with random access. */
 export interface BundleFile {
   readonly size: number;
-  /** Exactly so many bytes; throws where they are not there. */
+  /** Reads exactly `length` bytes; throws if the file ends earlier. */
   read(offset: number, length: number): Promise<Uint8Array>;
 }
 
-/** Why a file is no bundle that can be read. */
+/** Why a file is not a readable bundle. */
 export class BundleFault extends Error {
   override readonly name: string = "BundleFault";
 }

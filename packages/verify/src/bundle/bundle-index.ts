@@ -2,16 +2,16 @@ import { BUNDLE_INDEX_ENTRY_BYTES, blake3, createBlake3, HASH_SIZE } from "@nart
 import { sameBytes } from "../ledger-hash.ts";
 import { type BundleFile, BundleFault } from "./bundle-file.ts";
 
-/** Content of a bundle, wherever it lies in the file. */
+/** Content in a bundle, wherever it is in the file. */
 export interface BundledBytes {
   readonly size: number;
-  /** A limit of 0 reads to the end. A whole reading throws unless the bytes have the hash. */
+  /** A limit of 0 reads to the end. Reading all of the content throws unless the bytes have the hash. */
   stream(offset: number, limit: number): AsyncIterable<Uint8Array>;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Looks content up in the file itself: however much there is, nothing of it is held. */
+/** Finds content by reading the file itself, so that memory does not grow with the amount of content. */
 export class BundleIndex {
   readonly #file: BundleFile;
   readonly #offset: number;

@@ -1,15 +1,15 @@
 import { BUNDLE_LIMITS, BUNDLE_PART_HEAD_BYTES, BUNDLE_PARTS } from "@narthex/contracts";
 import { type BundleFile, BundleFault } from "./bundle-file.ts";
 
-/** A part of a bundle, not read yet. */
+/** The header of a part of a bundle. */
 export interface BundlePart {
   readonly kind: number;
-  /** Of what it holds. */
+  /** Offset of the payload. */
   readonly offset: number;
   readonly length: number;
 }
 
-/** The largest part of each kind that is taken into memory. */
+/** Maximum size of each kind of part that is read into memory. */
 const LARGEST: ReadonlyMap<number, number> = new Map([
   [BUNDLE_PARTS.head, BUNDLE_LIMITS.headBytes],
   [BUNDLE_PARTS.record, BUNDLE_LIMITS.recordBytes],
@@ -19,12 +19,12 @@ const LARGEST: ReadonlyMap<number, number> = new Map([
 ]);
 const WINDOW_BYTES = 1024 * 1024;
 
-/** Reads parts one after the other, from a window over the file. */
+/** Reads parts in order, through a window over the file. */
 export class PartReader {
   readonly #file: BundleFile;
   #window: Uint8Array = new Uint8Array(0);
   #windowAt = 0;
-  /** Where the next part begins. */
+  /** Offset of the next part. */
   position: number;
 
   constructor(file: BundleFile, position: number) {
@@ -32,7 +32,7 @@ export class PartReader {
     this.position = position;
   }
 
-  /** SECURITY: a length that the file does not have is refused before anything is read or allocated for it. */
+  /** SECURITY: a length beyond the end of the file is refused before anything is read or allocated for it. */
   async next(): Promise<BundlePart> {
     const head = await this.#read(this.position, BUNDLE_PART_HEAD_BYTES);
     const length = new DataView(head.buffer, head.byteOffset).getBigUint64(1);
@@ -43,7 +43,7 @@ export class PartReader {
     return { kind: head[0] ?? 0, offset, length: Number(length) };
   }
 
-  /** What a part holds; the caller owns it. */
+  /** Reads the payload of a part. The caller owns the returned bytes. */
   async payload({ kind, offset, length }: BundlePart): Promise<Uint8Array> {
     if (length > (LARGEST.get(kind) ?? 0)) throw new BundleFault(`a part at ${offset} is larger than it may be`);
     return Uint8Array.from(await this.#read(offset, length));

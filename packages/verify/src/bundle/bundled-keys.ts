@@ -2,18 +2,20 @@ import { type NoteSignature, parseSignature } from "../merkle/checkpoint.ts";
 import type { AnnouncedKey } from "../merkle/key-history.ts";
 import { isSigned, type VerifierKey, parseVerifierKey } from "../merkle/verifier-key.ts";
 
-/** The keys of a log, as the announcements in a bundle hand over from one to the next. */
+/** The keys of a Merkle tree, each handed over from the one before by an announcement in the bundle. */
 export interface BundledKeys {
-  /** `recordIndex` is the size of the last checkpoint before it: where it was announced is not known better. */
+  /**
+   * `recordIndex` is the size of the last checkpoint before the announcement: the bundle does not contain a more exact position.
+   */
   readonly keys: readonly AnnouncedKey[];
-  /** Empty, or what is wrong with the first announcement that is not good. */
+  /** What is wrong with the first invalid announcement; empty if all are valid. */
   readonly problem: string;
 }
 
 const HEAD = "narthex/log-key/v1";
 const MAX_SIGNATURES = 16;
 
-/** SPEC: docs/formats/log.md, "Announcements". Each but the first is signed by the key before it too. */
+/** SPEC: docs/formats/log.md, "Announcements". Each one except the first must also be signed by the previous key. */
 export function readBundledKeys(notes: readonly string[]): BundledKeys {
   const keys: AnnouncedKey[] = [];
   for (const note of notes) {
@@ -48,12 +50,15 @@ function faultOf(announced: Announcement, before: VerifierKey | undefined): stri
   return isGood ? undefined : "it is not signed by the key that it replaces";
 }
 
-/** Whether it is said to be signed by a key. One that says nothing of the key it replaces was begun after a loss. */
+/**
+ * Whether the announcement claims a signature by this key. Without one by the previous key, the new key was started
+ * after a loss.
+ */
 function isNamed({ signatures }: Announcement, by: VerifierKey): boolean {
   return signatures.some(({ name, keyId }) => name === by.name && keyId === by.id);
 }
 
-/** Nothing else than the one form of such a note. */
+/** Accepts only the canonical form of such a note. */
 function parseAnnouncement(note: string): Announcement | undefined {
   const [head, previous = "", verifierKey = "", size = "", empty, ...rest] = note.split("\n");
   if (head !== HEAD || empty !== "" || rest.pop() !== "" || rest.length === 0 || rest.length > MAX_SIGNATURES) {

@@ -8,7 +8,7 @@ import { readBundledKeys } from "./bundled-keys.ts";
 import type { Bundle } from "./open-bundle.ts";
 import { computeBundleRoot } from "./compute-bundle-root.ts";
 
-/** What a checkpoint proves of a session whose neighbours were left out. */
+/** What a checkpoint proves about a session's records without the records between them. */
 export interface BundledTreeFindings {
   readonly log: TreeReport;
   readonly unprovenTail: number;
@@ -16,8 +16,8 @@ export interface BundledTreeFindings {
 }
 
 /**
- * That the session's records are leaves of the tree that was signed: its root comes out of them and of the hashes that
- * stand beside them. SPEC: docs/formats/bundle.md, "Tree".
+ * Checks that the session's records are leaves of the signed tree: they and the bundled sibling hashes must give its
+ * root. SPEC: docs/formats/bundle.md, "Tree".
  */
 export async function checkBundledTree(bundle: Bundle, trusted: VerifierKey | undefined): Promise<BundledTreeFindings> {
   const { tree } = bundle;
@@ -72,7 +72,7 @@ async function provenTree(
     problems.push({ code: "checkpoint_signature", message: "no key that can be believed has signed the checkpoint" });
     return NOTHING_PROVEN;
   }
-  // A session that began after the checkpoint has nothing in its tree.
+  // A session that began after the checkpoint has no records in its tree.
   if (tree.tree.length === 0 && (await isEmptyBelow(source.records(), checkpoint.size))) return NOTHING_PROVEN;
   const root = await computeBundleRoot(checkpoint.size, source.records(), tree.file, tree.tree);
   if (root !== undefined && equalBytes(root, checkpoint.root)) return { size: checkpoint.size, root };

@@ -6,8 +6,8 @@ import { type BundleFile, BundleFault } from "./bundle-file.ts";
 const WINDOW_HASHES = 4096;
 
 /**
- * The root of a tree of so many leaves, from the records that are there and the hashes of what stands beside them, in
- * the order in which a walk from the root meets them. SPEC: docs/formats/bundle.md, "Tree". Undefined if they do not fit.
+ * Computes the root of a tree with `size` leaves from the records and the sibling hashes, which are in the order of a
+ * walk from the root. SPEC: docs/formats/bundle.md, "Tree". Undefined if they do not fit together.
  */
 export async function computeBundleRoot(
   size: number,
@@ -29,7 +29,7 @@ export async function computeBundleRoot(
   }
 }
 
-/** As deep as a tree of 2^53 leaves, and no deeper. */
+/** The recursion depth is at most that of a tree with 2^53 leaves. */
 async function walk(start: number, end: number, leaves: Leaves, siblings: SiblingHashes): Promise<Uint8Array> {
   if (leaves.index >= end) return await siblings.take();
   if (end - start === 1) return await leaves.take();
@@ -40,9 +40,9 @@ async function walk(start: number, end: number, leaves: Leaves, siblings: Siblin
   return nodeHash(left, right);
 }
 
-/** Records in the tree, one at a time and ascending. */
+/** The records in the tree, one at a time in ascending order. */
 class Leaves {
-  /** Of the next record; infinite behind the last. */
+  /** Index of the next record; infinite after the last. */
   index = -1;
   readonly #rows: AsyncIterator<LedgerRow>;
   readonly #size: number;
@@ -65,7 +65,7 @@ class Leaves {
 
   async advance(): Promise<void> {
     const next = await this.#rows.next();
-    // Records that came after the checkpoint are not in its tree.
+    // Records after the checkpoint are not in its tree.
     if (next.done === true || next.value.index >= this.#size) {
       this.index = Number.POSITIVE_INFINITY;
       return;

@@ -18,9 +18,9 @@ import { type BundleFile, BundleFault } from "./bundle-file.ts";
 import { type BundledBytes, BundleIndex } from "./bundle-index.ts";
 import { PartReader } from "./bundle-parts.ts";
 
-/** A bundle that was opened. Nothing of it is trusted: what it says is for `verifyBundle` to check. */
+/** An opened bundle. Nothing in it is trusted: `verifyBundle` checks its contents. */
 export interface Bundle {
-  /** The session that it is of; empty if it is of a whole ledger. */
+  /** The session of the bundle; empty for a whole ledger. */
   readonly chain: string;
   readonly records: number;
   readonly source: LedgerSource;
@@ -32,10 +32,10 @@ export interface Bundle {
 
 /** SPEC: docs/formats/bundle.md, "Log". */
 export interface BundledTree {
-  /** Announcements of keys, and the checkpoint: signed notes as they stand there. */
+  /** Announcements of keys, and the checkpoint: signed notes exactly as stored. */
   readonly keys: readonly string[];
   readonly checkpoint: string | undefined;
-  /** Where the hashes beside the records lie. */
+  /** Position of the sibling hashes of the records. */
   readonly tree: { readonly offset: number; readonly length: number };
   readonly file: BundleFile;
 }
@@ -46,14 +46,14 @@ interface Tail {
   readonly indexAt: number;
   readonly records: number;
   readonly hash: Uint8Array;
-  /** Where it begins. */
+  /** Offset of the payload. */
   readonly at: number;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
 const strictText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Opens a bundle, whoever wrote it. Throws a BundleFault for what is none. */
+/** Opens an untrusted bundle. Throws a BundleFault if the file is not a bundle. */
 export async function openBundle(file: BundleFile): Promise<Bundle> {
   const tail = await readTail(file);
   const { chain, recordsAt } = await readHead(file);
@@ -66,7 +66,7 @@ export async function openBundle(file: BundleFile): Promise<Bundle> {
     recordCount: () => Promise.resolve(tail.records),
     records: (from = 0) => readRecords(file, recordsAt, tail, { chain, from }),
     readFile: async (digest) => (await index.find(digest))?.stream(0, 0),
-    // Of a whole ledger, the records themselves give the root; tiles are left out.
+    // In the bundle of a whole ledger the records themselves give the root, so it has no tiles.
     ...(chain === "" && {
       log: { readCheckpoint: () => Promise.resolve(log.checkpoint), readTile: () => Promise.resolve(undefined) },
     }),
@@ -118,7 +118,7 @@ function parseHead(bytes: Uint8Array): { readonly [name: string]: unknown } {
     const json = parseJson(bytes);
     if (isJsonObject(json)) return json;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new BundleFault("its head is no JSON object");
 }
@@ -187,7 +187,7 @@ async function nextOf(parts: PartReader, kind: number): Promise<Uint8Array> {
   return await parts.payload(part);
 }
 
-/** What the columns of a row say is what its record says: a bundle has no columns. */
+/** A bundle has no columns, so those of the row are taken from the record. */
 function rowOf(record: Uint8Array, content: Uint8Array): LedgerRow {
   const decoded = decodeRecord(record);
   const hash = hashOfRecord(record);

@@ -6,11 +6,11 @@ import { BundleFault } from "./bundle-file.ts";
 import { checkBundledTree } from "./check-bundled-tree.ts";
 import type { Bundle } from "./open-bundle.ts";
 
-/** Reads a bundle from beginning to end, as a ledger is read, and whether it is as it was written. */
+/** Verifies a whole bundle like a ledger, and checks that no byte of it has changed. */
 export async function verifyBundle(bundle: Bundle, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { signal, onProgress, trustedKey } = options;
   const { chain } = bundle;
-  // Without the records of others, those of the session say nothing of the log.
+  // Without the records of other sessions, the tree cannot be computed from the records alone.
   const alone = { ...(signal && { signal }), ...(onProgress && { onProgress }) };
   const report = await verifyLedger(bundle.source, chain === "" ? options : alone);
   if (report.problems.some(({ code }) => code === "unreadable")) return report;

@@ -1,10 +1,16 @@
 import { DatabaseSync } from "node:sqlite";
 import type { LedgerRow, SkippedParts } from "../ledger-source.ts";
 
-/** SPEC: docs/formats/home.md, "records.db". The records of a store as its file has them: nothing is written, nothing is completed, and nothing is refused. */
+/**
+ * SPEC: docs/formats/home.md, "records.db". Reads the records of a store exactly as its file has them: writes,
+ * completes and refuses nothing.
+ */
 export interface LedgerFile {
   recordCount(): number;
-  /** From a record on, in pages. Columns can hold anything: whoever wrote the file may not have been a kernel. */
+  /**
+   * Reads the records in pages, from an index on. Columns can contain anything: the file may not have been written by a
+   * kernel.
+   */
   pages(from?: number, skip?: SkippedParts): Generator<LedgerRow[]>;
   close(): void;
 }
@@ -13,8 +19,8 @@ const PAGE_ROWS = 256;
 const PAGE_BYTES = 1024 * 1024;
 
 /**
- * Opens the file for somebody who looks into a ledger that no kernel would start on. Everything that is read is of one
- * moment. Waits for the disk where it is called: for a command that does nothing else, or a thread of its own.
+ * Opens the file for inspection of a ledger with which no kernel would start. All reads see the same snapshot. Blocks
+ * on the disk: for a command that does nothing else, or for a separate thread.
  */
 export function openLedgerFile(path: string): LedgerFile {
   const database = new DatabaseSync(path, { readOnly: true });
@@ -45,7 +51,7 @@ export function openLedgerFile(path: string): LedgerFile {
   }
 }
 
-/** Bytes in one piece: to make an array for each column takes as long as all else about a row. */
+/** Selects the bytes in one piece: creating an array for each column takes as long as the rest of the work on a row. */
 function joinedColumns(content: string): string {
   return `idx, chain, sequence, length(hash), length(record),
     CASE WHEN typeof(hash) = 'blob' AND typeof(record) = 'blob' AND typeof(${content}) = 'blob'
@@ -58,7 +64,7 @@ function* inPages(rows: Iterable<unknown>, readOdd: (index: number) => unknown):
   let page: LedgerRow[] = [];
   let bytes = 0;
   for (const row of rows) {
-    // The reader of these looks at each column itself.
+    // The reader of these rows checks each column itself.
     const joined = row as Joined;
     const all = joined[5];
     page.push(all instanceof Uint8Array ? rowOf(joined, all) : (readOdd(joined[0]) as LedgerRow));

@@ -3,11 +3,11 @@ import { decodeContent } from "../ledger-messages.ts";
 import type { HashedPage, LedgerRow } from "../ledger-source.ts";
 import { Malformed } from "../wire/decode-canonical.ts";
 
-/** Rows with their hashes in two arrays that can be handed from thread to thread. */
+/** Rows with their hashes in two arrays that can be transferred between threads. */
 export interface PackedPage {
-  /** Of each row: hash, record, content, and what they hash to. */
+  /** For each row: hash, record, content, and their computed hashes. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Of each row: index, sequence, and the lengths of these four. */
+  /** For each row: index, sequence, and the lengths of these four. */
   readonly numbers: Float64Array<ArrayBuffer>;
   readonly chains: readonly string[];
 }
@@ -15,7 +15,7 @@ export interface PackedPage {
 const PARTS = 4;
 const NUMBERS = 2 + PARTS;
 
-/** Of rows that were hashed as one batch. */
+/** Packs rows that were hashed as one batch. */
 export function packPage(rows: readonly LedgerRow[], hasher: BatchHasher): PackedPage {
   const numbers = new Float64Array(rows.length * NUMBERS);
   const parts: Uint8Array[] = [];

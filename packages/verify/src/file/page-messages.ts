@@ -1,14 +1,14 @@
 import type { LedgerRow } from "../ledger-source.ts";
 import type { PackedPage } from "./packed-page.ts";
 
-/** What the thread that reads and hashes is started with. */
+/** Start parameters of the thread that reads and hashes. */
 export interface PagesThreadData {
   readonly path: string;
-  /** The first record; all of them if it is undefined. */
+  /** The first record to read; undefined for all records. */
   readonly from: number | undefined;
 }
 
-/** Its answer to each word it is sent: the next page, a row that is none, the end, or why there is nothing more. */
+/** The thread's response to each message: the next page, an invalid row, the end, or why reading failed. */
 export type PageResponse =
   | { readonly page: PackedPage }
   | { readonly odd: LedgerRow }

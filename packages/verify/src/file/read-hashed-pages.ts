@@ -3,13 +3,13 @@ import type { HashedPage } from "../ledger-source.ts";
 import { unpackPage } from "./packed-page.ts";
 import type { PageResponse, PagesThreadData } from "./page-messages.ts";
 
-/** So many pages may be ready before they are looked at: that is all the memory the other thread can fill. */
+/** Maximum number of pages that may wait to be processed, which limits the memory that the other thread can fill. */
 const PAGES_AHEAD = 4;
 
-/** The rows of a file of records with their hashes, which a thread of its own reads and computes. */
+/** The rows of a records file with their hashes, read and computed by a separate thread. */
 export async function* readHashedPages(path: string, from?: number): AsyncGenerator<HashedPage> {
   const workerData: PagesThreadData = { path, from };
-  // Sources run as they are, a published package runs what was compiled from them.
+  // Sources run directly; the published package runs the compiled files.
   const name = `./ledger-pages-thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`;
   const worker = new Worker(new URL(name, import.meta.url), { workerData, execArgv: [] });
   const answers: PageResponse[] = [];

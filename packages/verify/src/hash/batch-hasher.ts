@@ -9,11 +9,11 @@ import { Slice } from "../wire/slice.ts";
 import { LANES, MAX_LANE_BYTES } from "./blake3-lanes.ts";
 import { LaneQueue } from "./lane-queue.ts";
 
-/** What a row hashes to. Good until the next batch. */
+/** The hashes of a row. Valid until the next batch. */
 export interface RowHashes {
   readonly record: Slice;
   readonly content: DecodedContent | Malformed;
-  /** The commitment that an item opens. Empty if its digest or nonce is not one. */
+  /** The commitment that an item opens. Empty if its digest or nonce has the wrong length. */
   commitment(item: number): Slice;
   /** The hash of an item's bytes in the row. Empty if it has none there. */
   data(item: number): Slice;
@@ -27,20 +27,23 @@ const RESULTS = ARENA + ARENA_BYTES + BLOCK_BYTES;
 const MEMORY_BYTES = RESULTS + MAX_RESULTS * HASH_SIZE;
 
 /**
- * Computes every hash of many rows together: of the records, of bytes that lie in rows, and the commitments of items. Most
- * are of a few hundred bytes, for which four at once take as long as one.
+ * Computes all hashes of many rows together: of records, of bytes stored in rows, and the commitments of items. Most
+ * inputs have a few hundred bytes, for which hashing four at once takes as long as one.
  */
 export class BatchHasher {
   readonly #queue: LaneQueue | undefined = LaneQueue.open(MEMORY_BYTES, COMMITMENT_TAG);
   readonly #rows: HashedRow[] = [];
   readonly #recordsOnly: boolean;
 
-  /** Without content, nothing but records is hashed. */
+  /** With `recordsOnly`, content is not hashed. */
   constructor({ recordsOnly = false }: { readonly recordsOnly?: boolean } = {}) {
     this.#recordsOnly = recordsOnly;
   }
 
-  /** Hashes the row at `from` and as many of those after it as fit; answers how many. 0 if that is no row at all. */
+  /**
+   * Hashes the row at `from` and as many of the following ones as fit. Returns their number; 0 if the first row is
+   * invalid.
+   */
   hash(rows: readonly LedgerRow[], from: number): number {
     this.#rows.length = 0;
     let arena = ARENA;
@@ -68,7 +71,7 @@ export class BatchHasher {
     return this.#rows.length;
   }
 
-  /** Of the n-th row of the batch. */
+  /** The hashes of the n-th row of the batch. */
   of(n: number): HashedRow {
     const row = this.#rows[n];
     if (row === undefined) throw new RangeError(`the batch has no row ${n}`);
@@ -132,7 +135,7 @@ export class HashedRow implements RowHashes {
     return this.#items[item]?.place === ContentPlace.ROW ? this.#result(2 * item + 1) : NO_BYTES;
   }
 
-  /** All of it, as the constructor takes it. */
+  /** All hashes in the format that the constructor takes. */
   results(): Uint8Array {
     const start = this.#at - HASH_SIZE;
     return this.#bytes.subarray(start, start + (1 + 2 * this.#items.length) * HASH_SIZE);
@@ -148,7 +151,7 @@ function isCommitted({ digest, nonce }: DecodedItem): boolean {
   return digest.length === HASH_SIZE && nonce.length === HASH_SIZE;
 }
 
-/** A row that is too large to go with others, or any where there are no lanes. */
+/** Hashes a row that is too large for a batch, or any row if lanes are not available. */
 function hashAlone(row: LedgerRow, content: DecodedContent | Malformed, items: readonly DecodedItem[]): HashedRow {
   const results = new Uint8Array((1 + 2 * items.length) * HASH_SIZE);
   results.set(hashOfRecord(row.record));

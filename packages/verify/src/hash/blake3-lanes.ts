@@ -28,30 +28,31 @@ import {
   xorVector,
 } from "./wasm-code.ts";
 
-/**
- * BLAKE3 of four short inputs at once, one in each lane of a vector. In memory, from address 0 on:
- */
+/** BLAKE3 of four short inputs at once, one in each lane of a vector. Memory layout, from address 0 on: */
 export const LANES = {
-  /** Four words: where each input begins. */
+  /** Four words: the address of each input. */
   inputs: 0,
   /** Four words: the length of its last block. */
   lastLengths: 16,
-  /** Four words: where its 32 bytes of hash go. */
+  /** Four words: the address for its hash of 32 bytes. */
   outputs: 32,
-  /** Four words: a commitment's nonces begin at `inputs`, its digests here. */
+  /** Four words: for commitments, the addresses of the digests; those of the nonces are at `inputs`. */
   digests: 48,
-  /** 32 bytes that stand before the nonce. */
+  /** The tag of 32 bytes that precedes the nonce. */
   commitmentTag: 64,
-  /** What follows is the caller's; up to 64 bytes behind an input are read, too. */
+  /** From here on the memory is the caller's. Up to 64 bytes after an input are read, too. */
   free: 1024,
 } as const;
 
-/** Of 1024 bytes at most: an input that is one chunk. */
+/** Maximum input size: 1024 bytes, which is one chunk. */
 export const MAX_LANE_BYTES = 1024;
 
 export interface Blake3Lanes {
   readonly memory: { readonly buffer: ArrayBuffer };
-  /** Hashes what the head of the memory names: inputs that all have this many blocks of 64 bytes, the last one begun. */
+  /**
+   * Hashes the inputs named at the start of the memory. All have this many blocks of 64 bytes, counting an incomplete
+   * last one.
+   */
   hash(blocks: number): void;
   /** BLAKE3(tag, nonce, digest). */
   commit(): void;
@@ -69,7 +70,7 @@ const CHUNK_END = 2;
 const ROOT = 8;
 const BLOCK_BYTES = 64;
 
-/** Undefined where there are no vectors. */
+/** Undefined if vector instructions are not available. */
 export function createBlake3Lanes(memoryPages: number): Blake3Lanes | undefined {
   try {
     const module = modules.get(memoryPages) ?? compile(memoryPages);
@@ -82,7 +83,7 @@ export function createBlake3Lanes(memoryPages: number): Blake3Lanes | undefined 
   }
 }
 
-/** To make and to compile one takes longer than to read a small ledger. */
+/** Cached, because creating and compiling a module takes longer than reading a small ledger. */
 const modules = new Map<number, object>();
 
 function compile(memoryPages: number): object {
@@ -94,7 +95,7 @@ function compile(memoryPages: number): object {
   return compileCode(functions, memoryPages);
 }
 
-/** Function 0, with the block's flags: takes the words into the chaining values. */
+/** Function 0, with the block's flags: compresses the words into the chaining values. */
 function compressCode(): Code {
   const state = (n: number): number => 1 + n;
   const code: Code[] = [];
@@ -147,13 +148,13 @@ function mix([a, b, c, d]: Four, x: number, y: number): Code {
   ];
 }
 
-/** To the right. */
+/** Rotates to the right. */
 function rotateBytes(local: number, bytes: number): Code {
   const from = Array.from({ length: 16 }, (_, i) => (i & ~3) | ((i + bytes) & 3));
   return [getLocal(local), getLocal(local), shuffleBytes(from)];
 }
 
-/** Parameter 0: blocks. Local 1: the block, 2: an address; vectors from 3 on. */
+/** Parameter 0: number of blocks. Local 1: the current block, 2: an address; vectors from 3 on. */
 function hashCode(): Code {
   const blocks = getLocal(0);
   const block = getLocal(1);
@@ -164,7 +165,7 @@ function hashCode(): Code {
   ];
   const offset = [block, constant(6), shiftLeft];
   const body = [
-    // 64 in every lane, but the last block has the input's own length.
+    // 64 in every lane, except for the last block, whose length is that of the input's rest.
     [constant(0), constant(BLOCK_BYTES), splat, constant(0), loadVector(LANES.lastLengths)],
     [block, constant(1), add, blocks, isLess, select, storeVector(LENGTHS)],
     [0, 1, 2, 3].flatMap((part) => loadPart(part, LANES.inputs, offset, 16 * part)),
@@ -196,7 +197,7 @@ function commitCode(): Code {
 
 const FIRST_VECTOR = 3;
 
-/** Words 4n to 4n + 3 of a block, out of all lanes; what lies behind an input's end counts as zero. */
+/** Loads words 4n to 4n + 3 of a block for all lanes; bytes after an input's end count as zero. */
 function loadPart(part: number, pointers: number, offset: Code, within: number): Code {
   const loads = [0, 1, 2, 3].flatMap((lane) => [
     [constant(0), loadWord(pointers + 4 * lane), offset, add, loadUnaligned(within)],

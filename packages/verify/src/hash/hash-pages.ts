@@ -1,7 +1,7 @@
 import type { HashedPage, LedgerRow } from "../ledger-source.ts";
 import { BatchHasher } from "./batch-hasher.ts";
 
-/** Hashes rows as they come. What a page gives is good until the next one is asked for. */
+/** Hashes rows as they arrive. A page's hashes are valid until the next page is requested. */
 export async function* hashPages(
   pages: AsyncIterable<readonly LedgerRow[]>,
   hasher = new BatchHasher(),
@@ -9,7 +9,7 @@ export async function* hashPages(
   for await (const page of pages) yield* hashRows(page, hasher);
 }
 
-/** A page may be more than is hashed at once, and may hold what is no row. */
+/** A page may exceed what is hashed at once, and may contain invalid rows. */
 export function* hashRows(page: readonly LedgerRow[], hasher: BatchHasher): Generator<HashedPage> {
   for (let from = 0; from < page.length; ) {
     const count = hasher.hash(page, from);

@@ -5,12 +5,15 @@ const BLOCK_BYTES = 64;
 const WASM_PAGE_BYTES = 64 * 1024;
 const MAX_BLOCKS = MAX_LANE_BYTES / BLOCK_BYTES;
 const COMMITMENTS = 0;
-/** Of one that waits: where its input is, where its hash goes, and the length of its last block or where its digest is. */
+/**
+ * Fields of a waiting input: its address, the address for its hash, and the length of its last block or the address of
+ * its digest.
+ */
 const FIELDS = 3;
 
-/** Hashes wait here for others of the same number of blocks, until four can be computed together. */
+/** Queues inputs with the same number of blocks until four can be hashed together. */
 export class LaneQueue {
-  /** Inputs are put here, and hashes come here. */
+  /** Contains both the inputs and the computed hashes. */
   readonly memory: Uint8Array;
   readonly #lanes: Blake3Lanes;
   readonly #words: Int32Array;
@@ -24,13 +27,13 @@ export class LaneQueue {
     this.memory.set(commitmentTag, LANES.commitmentTag);
   }
 
-  /** Undefined where there are no vectors. */
+  /** Undefined if vector instructions are not available. */
   static open(memoryBytes: number, commitmentTag: Uint8Array): LaneQueue | undefined {
     const lanes = createBlake3Lanes(Math.ceil(memoryBytes / WASM_PAGE_BYTES));
     return lanes && new LaneQueue(lanes, commitmentTag);
   }
 
-  /** Of at most 1024 bytes. */
+  /** Queues an input of at most 1024 bytes. */
   hash(input: number, length: number, output: number): void {
     const blocks = length === 0 ? 1 : (length + BLOCK_BYTES - 1) >>> 6;
     this.#add(blocks, input, output, length - (blocks - 1) * BLOCK_BYTES);
@@ -40,13 +43,13 @@ export class LaneQueue {
     this.#add(COMMITMENTS, nonce, output, digest);
   }
 
-  /** Computes what still waits. */
+  /** Computes the remaining hashes. */
   finish(): void {
     for (let kind = 0; kind <= MAX_BLOCKS; kind++) {
       const count = this.#counts[kind] ?? 0;
       if (count === 0) continue;
       const first = kind * LANE_COUNT * FIELDS;
-      // Lanes that nobody waits for do the first one's work again.
+      // Unused lanes repeat the work of the first one.
       for (let lane = count; lane < LANE_COUNT; lane++) {
         this.#waiting.copyWithin(first + lane * FIELDS, first, first + FIELDS);
       }

@@ -26,13 +26,13 @@ import {
 /** SHA-256 of the leaves and nodes of a Merkle tree, four at once, one in each lane of a vector. */
 export interface Sha256Lanes {
   readonly memory: { readonly buffer: ArrayBuffer };
-  /** SHA-256(0x00, hash) of four hashes that follow each other, to a place that may be the same. */
+  /** SHA-256(0x00, hash) of four consecutive hashes; `to` may equal `from`. */
   leaves(from: number, to: number): void;
-  /** SHA-256(0x01, left, right) of four pairs of hashes that follow each other, to a place that is not behind them. */
+  /** SHA-256(0x01, left, right) of four consecutive pairs of hashes; `to` must not be greater than `from`. */
   nodes(from: number, to: number): void;
 }
 
-/** What lies before is the code's own. */
+/** The memory before this address is reserved for the code. */
 export const FREE = 2048;
 
 const CHAIN = 0;
@@ -55,7 +55,7 @@ const ROUND_WORDS = [
 
 let lanes: Sha256Lanes | "none" | undefined;
 
-/** One for all: nobody waits while it hashes. Undefined where there are no vectors. */
+/** One shared instance, because hashing is synchronous. Undefined if vector instructions are not available. */
 export function sha256Lanes(): Sha256Lanes | undefined {
   lanes ??= createLanes() ?? "none";
   return lanes === "none" ? undefined : lanes;
@@ -77,15 +77,15 @@ function createLanes(): Sha256Lanes | undefined {
 const word = (n: number): Code => [constant(0), loadVector(WORDS + 16 * n)];
 const setWord = (n: number, value: Code): Code => [constant(0), value, storeVector(WORDS + 16 * n)];
 const sameWord = (value: number): Code => [constant(value), splat];
-/** Of the words on the stack: memory holds their last byte first, SHA-256 their first. */
+/** Swaps the bytes of the words on the stack: memory is little-endian, SHA-256 big-endian. */
 const swapBytes: Code = [sameWord(0), shuffleBytes([3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12])];
 
-/** Function 0: takes the words into the chaining values. Locals 0 to 7 are a to h; 8 and 9 are sums. */
+/** Function 0: compresses the words into the chaining values. Locals 0 to 7 are a to h; 8 and 9 are sums. */
 function compressCode(): Code {
   const code: Code[] = [];
   for (let n = 16; n < 64; n++) code.push(setWord(n, scheduledWord(n)));
   for (let n = 0; n < 8; n++) code.push(constant(0), loadVector(CHAIN + 16 * n), setLocal(n));
-  // Instead of moving all values by one, their names move.
+  // Renames the variables instead of moving all values by one.
   for (let round = 0; round < 64; round++) {
     const name = (n: number): number => (n - round + 64) % 8;
     code.push(roundCode([0, 1, 2, 3, 4, 5, 6, 7].map(name), round));
@@ -133,7 +133,7 @@ function roundCode(names: readonly number[], round: number): Code {
   ];
 }
 
-/** Parameters: where four hashes lie, and where theirs go. */
+/** Parameters: the address of four hashes, and the address for their leaf hashes. */
 function leavesCode(): Code {
   return [
     [startChain(), loadWords(0, 32, 0), loadWords(1, 32, 0), lastWords(8, 32, LEAF_BITS)],
@@ -141,7 +141,7 @@ function leavesCode(): Code {
   ];
 }
 
-/** A message of 65 bytes is two blocks, the second of which holds one of them. */
+/** A message of 65 bytes has two blocks, the second of which contains one byte of it. */
 function nodesCode(): Code {
   const parts = [0, 1, 2, 3].map((part) => loadWords(part, 64, 1));
   return [
@@ -150,9 +150,9 @@ function nodesCode(): Code {
   ];
 }
 
-/** Words 4n to 4n + 3 of a block that begins with a byte of its own and goes on with what lies in each lane's place. */
+/** Loads words 4n to 4n + 3 of a block that starts with `firstByte`, followed by the bytes of each lane's input. */
 function loadWords(part: number, laneBytes: number, firstByte: number): Code {
-  // INVARIANT: the caller's places begin behind FREE, so there is a byte before them.
+  // INVARIANT: the caller's addresses start after FREE, so there is a byte before them.
   const loads = loadLanes(16 * part - 1, laneBytes);
   const store = (n: number, value: Code): Code => {
     const first: Code = [value, sameWord(0x00ff_ffff), andVector, sameWord(firstByte << 24), orVector];
@@ -161,7 +161,7 @@ function loadWords(part: number, laneBytes: number, firstByte: number): Code {
   return [loads, transpose(FIRST_VECTOR, store)];
 }
 
-/** The rest of a block from a word on: the last byte of each lane, the end of the message, and its length. */
+/** The rest of a block from a word on: the last byte of each lane, the end mark of the message, and its length. */
 function lastWords(from: number, laneBytes: number, bits: number): Code {
   const last = (n: number, value: Code): Code =>
     n === 3 ? setWord(from, [value, shiftLeftVector(24), sameWord(END_OF_MESSAGE), orVector]) : [];
@@ -169,7 +169,7 @@ function lastWords(from: number, laneBytes: number, bits: number): Code {
   return [loadLanes(laneBytes - 16, laneBytes), transpose(FIRST_VECTOR, last), zeros, setWord(15, sameWord(bits))];
 }
 
-/** 16 bytes of each lane's place, as words of which the first byte counts most. */
+/** Loads 16 bytes of each lane's input as big-endian words. */
 function loadLanes(offset: number, laneBytes: number): Code {
   return [0, 1, 2, 3].flatMap((lane) => [
     [getLocal(0), constant(offset + laneBytes * lane), add, loadUnaligned(0), swapBytes],

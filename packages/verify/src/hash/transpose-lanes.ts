@@ -1,6 +1,9 @@
 import { type Code, getLocal, shuffleWords, setLocal } from "./wasm-code.ts";
 
-/** Four vectors of one lane each become four of one word each, or the other way round. Takes four further locals. */
+/**
+ * Transposes four vectors with one lane each to four vectors with one word each, or the reverse. Needs four more
+ * locals.
+ */
 export function transpose(first: number, use: (n: number, value: Code) => Code): Code {
   const [a, b, c, d] = [0, 1, 2, 3].map((n) => getLocal(first + n)) as [Code, Code, Code, Code];
   const low = [0, 4, 1, 5];

@@ -5,7 +5,7 @@ const leafInput = new Uint8Array(1 + HASH_SIZE);
 const nodeInput = new Uint8Array(1 + 2 * HASH_SIZE).fill(1, 0, 1);
 
 const LANES = 4;
-/** Of a small ledger, to make the lanes would take longer than to hash it. */
+/** For fewer hashes, compiling the lanes takes longer than hashing. */
 const MIN_HASHES_FOR_LANES = 8192;
 let hashed = 0;
 
@@ -21,7 +21,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(nodeInput);
 }
 
-/** Puts the leaf in the place of each record's hash, of a tile at most. */
+/** Replaces each record hash by its leaf hash, for at most one tile. */
 export function hashLeaves(hashes: Uint8Array): void {
   const count = hashes.length / HASH_SIZE;
   const lanes = lanesFor(count);
@@ -35,7 +35,7 @@ export function hashLeaves(hashes: Uint8Array): void {
   hashes.set(memory.subarray(FREE, FREE + hashes.length));
 }
 
-/** Of a power of two of hashes, a tile at most, which it overwrites. */
+/** The root over a power of two of hashes, at most one tile. Overwrites the input. */
 export function perfectRoot(hashes: Uint8Array): Uint8Array {
   const width = hashes.length / HASH_SIZE;
   const lanes = lanesFor(width);
@@ -54,7 +54,7 @@ function rootByLanes(hashes: Uint8Array, lanes: Sha256Lanes): Uint8Array {
   const memory = new Uint8Array(lanes.memory.buffer);
   memory.set(hashes, FREE);
   for (let count = hashes.length / HASH_SIZE; count > 1; count /= 2) {
-    // What lanes without a pair of their own write lies behind all that is read again.
+    // Lanes without a pair write to addresses that are not read again.
     for (let i = 0; i < count / 2; i += LANES) lanes.nodes(FREE + 2 * i * HASH_SIZE, FREE + i * HASH_SIZE);
   }
   return memory.slice(FREE, FREE + HASH_SIZE);

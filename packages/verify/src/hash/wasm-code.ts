@@ -1,11 +1,11 @@
-/** As much of an assembler for WebAssembly as hashing in lanes takes. Code is bytes, in lists within lists. */
+/** A minimal assembler for WebAssembly, as far as hashing in lanes needs it. Code is bytes, in nested lists. */
 export type Code = readonly (number | Code)[];
 
 export interface WasmFunction {
   readonly exportedAs?: string;
-  /** How many i32 it takes; it gives nothing back. */
+  /** Number of i32 parameters; the function returns nothing. */
   readonly parameters: number;
-  /** Further locals: i32 first, then v128. */
+  /** Additional locals: i32 first, then v128. */
   readonly integers: number;
   readonly vectors: number;
   readonly code: Code;
@@ -26,15 +26,15 @@ export const isEqual: Code = [0x46];
 export const isLess: Code = [0x49];
 export const or: Code = [0x72];
 export const call = (callee: number): Code => [0x10, unsigned(callee)];
-/** The word at the address on the stack plus `offset`. */
+/** Loads the word at the address on the stack plus `offset`. */
 export const loadWord = (offset: number): Code => [0x28, 2, unsigned(offset)];
-/** One of two values, by a third. */
+/** Selects one of two values by a third. */
 export const select: Code = [0x1b];
-/** Runs `body` again as long as it leaves a number other than 0. */
+/** Repeats `body` as long as it leaves a nonzero number. */
 export const repeat = (body: Code): Code => [0x03, EMPTY_BLOCK, body, 0x0d, 0, 0x0b];
 
 export const loadVector = (offset: number): Code => [0xfd, 0x00, 4, unsigned(offset)];
-/** Of an address that is no multiple of 16. */
+/** Loads from an address that need not be a multiple of 16. */
 export const loadUnaligned = (offset: number): Code => [0xfd, 0x00, 0, unsigned(offset)];
 export const storeVector = (offset: number): Code => [0xfd, 0x0b, 4, unsigned(offset)];
 export const storeUnaligned = (offset: number): Code => [0xfd, 0x0b, 0, unsigned(offset)];
@@ -45,33 +45,33 @@ export const xorVector: Code = [0xfd, 0x51];
 export const addVector: Code = [0xfd, 0xae, 0x01];
 export const shiftLeftVector = (bits: number): Code => [constant(bits), 0xfd, 0xab, 0x01];
 export const shiftRightVector = (bits: number): Code => [constant(bits), 0xfd, 0xad, 0x01];
-/** Of each word of a vector, to the right. */
+/** Rotates each word of a vector to the right. */
 export const rotateRight = (vector: Code, bits: number): Code => [
   [vector, shiftRightVector(bits)],
   [vector, shiftLeftVector(32 - bits), orVector],
 ];
-/** Words of two vectors: 0 to 3 are those of the first, 4 to 7 those of the second. */
+/** Selects words of two vectors: 0 to 3 are those of the first, 4 to 7 those of the second. */
 export const shuffleWords = (words: readonly number[]): Code =>
   shuffleBytes(words.flatMap((word) => [word * 4, word * 4 + 1, word * 4 + 2, word * 4 + 3]));
 export const shuffleBytes = (bytes: readonly number[]): Code => [0xfd, 0x0d, bytes];
 
-// Node has it, and the library of types for programs without a browser does not.
+// Node has this global, but the type library without browser types does not.
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
 };
 
-/** A module that can be run; throws where there are no vectors. */
+/** Compiles the functions to a module; throws if vector instructions are not available. */
 export function compileCode(functions: readonly WasmFunction[], memoryPages: number): object {
   return new WebAssembly.Module(wasmModule(functions, memoryPages));
 }
 
-/** What a fresh instance exports. */
+/** Creates a new instance and returns its exports. */
 export function startCode(module: object): unknown {
   return new WebAssembly.Instance(module).exports;
 }
 
-/** A module with a memory of so many pages, exported as `memory`. */
+/** Encodes a module that exports a memory of this many pages as `memory`. */
 function wasmModule(functions: readonly WasmFunction[], memoryPages: number): Uint8Array<ArrayBuffer> {
   const types = functions.map(({ parameters }) => [0x60, parameters, ...repeated(I32, parameters), 0]);
   const exported = functions.flatMap(({ exportedAs }, i) =>

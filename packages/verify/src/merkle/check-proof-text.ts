@@ -10,7 +10,7 @@ import { decodeBase64 } from "./strict-base64.ts";
 import { leafHash } from "../hash/tree-hashes.ts";
 import { isExtension, rootFromPath } from "./tree-proofs.ts";
 
-/** What a proof shows to whoever trusts the key. */
+/** What a proof shows to a verifier that trusts the key. */
 export type ProvenFact =
   | {
       readonly kind: "record";
@@ -18,12 +18,14 @@ export type ProvenFact =
       readonly treeSize: number;
       readonly index: number;
       readonly recordHash: Uint8Array;
-      /** Undefined if the proof does not hold the record. */
+      /** Undefined if the proof does not contain the record. */
       readonly record: { readonly chain: string; readonly requestId: string; readonly wallTimeMs: number } | undefined;
     }
   | { readonly kind: "extension"; readonly origin: string; readonly fromSize: number; readonly treeSize: number };
 
-/** `unreadable` is no proof at all, or lacks what was asked for; one that does not hold proves nothing. */
+/**
+ * `unreadable`: the text is not a proof, or lacks a required part. Otherwise the proof is invalid and proves nothing.
+ */
 export class ProofFault extends Error {
   readonly isUnreadable: boolean;
 
@@ -35,13 +37,13 @@ export class ProofFault extends Error {
 
 export interface ProofTrust {
   readonly key: VerifierKey;
-  /** Announcements of keys from the first on, where a later one has signed. */
+  /** Announcements of keys from the first on, needed if a later key has signed. */
   readonly announcements: readonly string[];
-  /** What the record is known to hash to, where the proof does not hold it. */
+  /** The expected hash of the record, if the proof does not contain the record. */
   readonly recordHash: Uint8Array | undefined;
 }
 
-/** SPEC: docs/formats/log.md, "Checking". Throws a ProofFault. Nothing but the text and what is trusted is looked at. */
+/** SPEC: docs/formats/log.md, "Checking". Throws a ProofFault. Uses nothing but the text and the trusted data. */
 export function checkProofText(text: string, trust: ProofTrust): ProvenFact {
   const keys = trustedKeys(trust);
   const [head = "", ...parts] = text.split("\n\n");
@@ -112,7 +114,7 @@ function signedCheckpoint(note: string, keys: readonly VerifierKey[]): Checkpoin
 }
 
 function hashesOf(lines: readonly string[]): Uint8Array[] {
-  // Where there is nothing between the head and the empty line, there is no line either.
+  // If there is nothing between the header and the empty line, there is no line either.
   return lines.map((line) => {
     const hash = decodeBase64(line);
     if (hash === undefined || toHex(hash).length !== 64) throw unreadable("a line of its path is no hash");

@@ -3,13 +3,13 @@ import type { TreeFiles } from "../ledger-source.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { type ComputedTile, TILE_HASHES } from "./tree-edge.ts";
 
-/** Compares the tiles of a log with those that its records give. */
+/** Compares the stored tiles of a Merkle tree with those computed from its records. */
 export class TileCheck {
-  /** Tiles that say what the records say. */
+  /** Number of tiles that match the records. */
   matched = 0;
-  /** Tiles that are not there. They are derived, so nothing is lost with them. */
+  /** Number of missing tiles. Tiles are derived, so nothing is lost with them. */
   missing = 0;
-  /** The first record for which a tile has another leaf. */
+  /** The first record for which a tile has a different leaf. */
   firstMismatch: number | undefined;
   readonly #files: TreeFiles;
   readonly #problems: ProblemList;
@@ -28,7 +28,7 @@ export class TileCheck {
     return this.#waiting.length > 0;
   }
 
-  /** Reads what was asked for. */
+  /** Reads and compares the waiting tiles. */
   async settle(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -56,7 +56,7 @@ export class TileCheck {
     const span = TILE_HASHES ** level;
     const index = (number * TILE_HASHES + at) * span;
     if (level === 0) this.firstMismatch = Math.min(this.firstMismatch ?? index, index);
-    // Follows from a leaf that was named.
+    // Caused by a leaf that was already reported.
     else if (this.firstMismatch !== undefined && this.firstMismatch >= index && this.firstMismatch < index + span)
       return;
     const what = level === 0 ? "this record" : `the ${span} records from this one on`;
@@ -64,7 +64,7 @@ export class TileCheck {
   }
 }
 
-/** Which hash differs, or is one too few. */
+/** Index of the first hash that differs or is missing. */
 function firstDifference(found: Uint8Array, expected: Uint8Array): number | undefined {
   const length = Math.max(found.length, expected.length);
   for (let i = 0; i < length; i++) {

@@ -15,24 +15,24 @@ import { TILE_HASHES, TreeEdge } from "./tree-edge.ts";
 
 export interface TreeCheckOptions {
   readonly trustedKey: VerifierKey | undefined;
-  /** Checkpoints that somebody kept. */
+  /** Checkpoints that were kept outside of the ledger. */
   readonly keptCheckpoints: readonly Checkpoint[];
-  /** The newest one that the home itself shows; `unreadable` is something else in its place. */
+  /** The newest checkpoint that the home publishes; `unreadable` if the file contains something else. */
   readonly publishedCheckpoint: Checkpoint | "unreadable" | undefined;
   readonly files: TreeFiles | undefined;
-  /** What an earlier run saw, to go on from. */
+  /** The tree of an earlier run to continue from. */
   readonly before?: VerifiedTree | undefined;
-  /** What an earlier run saw, to be seen again. */
+  /** The tree of an earlier run that must be found again. */
   readonly seen?: SeenTree | undefined;
 }
 
-/** A tree that somebody saw, signed or not. */
+/** A tree as seen earlier, signed or not. */
 export interface SeenTree {
   readonly size: number;
   readonly root: Uint8Array;
 }
 
-/** A checkpoint from outside the ledger, until the tree has its size. */
+/** A tree from outside the ledger, compared when the ledger's tree reaches its size. */
 interface ExpectedTree {
   readonly tree: SeenTree;
   readonly signed: Checkpoint | undefined;
@@ -41,8 +41,9 @@ interface ExpectedTree {
 }
 
 /**
- * The Merkle log of the records: every checkpoint is signed by the key that the ledger announces for it and has the root
- * that the records give, so that each extends the one before; tiles and checkpoints from elsewhere say the same.
+ * Checks the Merkle tree of the records: every checkpoint must be signed by the key that the ledger announces for it,
+ * and have the root computed from the records, so that each one extends the one before. Tiles and external checkpoints
+ * must agree.
  */
 export class TreeCheck {
   readonly #problems: ProblemList;
@@ -52,17 +53,17 @@ export class TreeCheck {
   readonly #tree: TreeEdge;
   readonly #window = new RecordWindow();
   readonly #awaited: ExpectedTree[];
-  /** Records in tree and window. */
+  /** Number of records in the tree and the window. */
   #records = 0;
-  /** Nothing can be compared any more: records are missing. */
+  /** Records are missing, so nothing can be compared any more. */
   #broken = false;
   #leftOut = false;
-  /** The first checkpoint that the records do not give, and the last size that they do. */
+  /** The first checkpoint whose root does not match the records (`to`), and the last size that matched (`from`). */
   #mismatch: { readonly from: number; readonly to: number } | undefined;
-  /** The same of the newest checkpoint that the home shows. */
+  /** The same for the newest checkpoint that the home publishes. */
   #shownOther: { readonly from: number; readonly to: number } | undefined;
   #agreedSize = 0;
-  /** The largest kept checkpoint that the records agree with. */
+  /** The size of the largest kept checkpoint that matches the records. */
   #keptSize = 0;
   #lastSize = 0;
   #firstKeyIndex = 0;
@@ -89,7 +90,7 @@ export class TreeCheck {
     if (options.before !== undefined) this.#goOn(options.before);
   }
 
-  /** What the next run can go on from, or why it cannot. Asked for before `finish`. */
+  /** The state for the next run to continue from, or why it cannot continue. Called before `finish`. */
   remember(): VerifiedTree | string {
     if (this.#broken) return "the log was left out";
     if (this.#provenSize === 0) return "no checkpoint proves anything yet: sign one with `narthex ledger checkpoint`";
@@ -111,7 +112,7 @@ export class TreeCheck {
     };
   }
 
-  /** The hash that is stored for the next record. */
+  /** Adds the stored hash of the next record. */
   add(hash: Slice): void {
     if (this.#broken) return;
     this.#window.push(hash);
@@ -119,7 +120,7 @@ export class TreeCheck {
     if (this.#window.isFull) this.#advance(this.#tree.size + 1);
   }
 
-  /** Records are missing from here on, or their hashes: later roots cannot be computed. */
+  /** Records or their hashes are missing from here on: later roots cannot be computed. */
   stop(): void {
     this.#broken = true;
   }
@@ -129,7 +130,7 @@ export class TreeCheck {
     this.#leftOut = true;
   }
 
-  /** What a record says of the log. Comes before the record itself is added. */
+  /** Checks the entries of a record about keys and checkpoints. Must be called before the record itself is added. */
   inspect(record: DecodedRecord): void {
     if (this.#leftOut) return;
     for (const { kind } of record.entries) {
@@ -145,7 +146,7 @@ export class TreeCheck {
     }
   }
 
-  /** Waits for tiles, if any are to be read. */
+  /** Waits for tiles, if any must be read. */
   settle(): Promise<void> | undefined {
     return this.#tiles?.isWaiting === true ? this.#tiles.settle() : undefined;
   }
@@ -225,7 +226,7 @@ export class TreeCheck {
     return undefined;
   }
 
-  /** Takes records into the tree, and stops at every size that something is known of. */
+  /** Adds records to the tree, and compares it at every size of an expected tree. */
   #advance(size: number): void {
     for (const each of this.#awaited) {
       if (each.reached || each.tree.size > size) continue;
@@ -236,7 +237,7 @@ export class TreeCheck {
     this.#extend(size);
   }
 
-  /** As if all records that the earlier run read had been read by this one. */
+  /** Restores the state that reading all records of the earlier run would give. */
   #goOn({ keys, firstKeyIndex, size, root, note, checkpoints, edge, tail, kept }: VerifiedTree): void {
     for (const key of keys) this.#keys.take(key);
     this.#firstKeyIndex = firstKeyIndex;
@@ -254,7 +255,8 @@ export class TreeCheck {
     }
     for (const each of this.#awaited) {
       if (each.tree.size >= size) continue;
-      // The tree does not go back. What the home shows may be older after a crash; what was kept was compared then.
+      // The tree cannot go back to a smaller size. A published checkpoint may be older after a crash; kept ones were
+      // compared by the earlier run.
       each.reached = true;
       if (each.from === "kept" && kept.some((known) => isSameTree(known, each.tree))) this.#kept++;
     }
@@ -272,7 +274,8 @@ export class TreeCheck {
       return;
     }
     if (!same) {
-      // The ledger's own checkpoints say nothing of where it parted from the other.
+      // The ledger's own checkpoints do not show where it diverged from the other tree, so the last matching kept size
+      // is reported.
       const place = { index: this.#keptSize, chain: "" };
       const whose = from === "kept" ? "that the kept checkpoint was signed for" : "that an earlier verification read";
       const what = `the first ${tree.size} records are not those ${whose}`;
@@ -321,7 +324,7 @@ export class TreeCheck {
     this.#problems.add("log_key_untrusted", place, "the kept checkpoint is not signed by a key of this ledger");
   }
 
-  /** Whether a checkpoint from elsewhere is signed by a key of this log; known once all of them are. */
+  /** Whether an external checkpoint is signed by a key of this ledger; known once all keys are. */
   #isOwn(checkpoint: Checkpoint): boolean {
     const { trustedKey } = this.#options;
     const keys = trustedKey === undefined ? this.#keys.keys : [trustedKey, ...this.#keys.keys];
@@ -329,7 +332,7 @@ export class TreeCheck {
   }
 }
 
-/** Checkpoints from elsewhere that are remembered. */
+/** Maximum number of external checkpoints that are remembered. */
 const MAX_KEPT = 256;
 
 const UNSEEN = { from: "seen", reached: false } as const;

@@ -2,7 +2,7 @@ import { HASH_SIZE, toHex } from "@narthex/contracts";
 import { isKeyName, isSigned, type VerifierKey } from "./verifier-key.ts";
 import { decodeBase64, encodeBase64 } from "./strict-base64.ts";
 
-/** SPEC: docs/formats/log.md, "Checkpoints". A signed note that states what a log held at a size. */
+/** SPEC: docs/formats/log.md, "Checkpoints". A signed note with the size and root of a Merkle tree. */
 export interface Checkpoint {
   readonly origin: string;
   readonly size: number;
@@ -21,7 +21,7 @@ const MAX_CHARACTERS = 16 * 1024;
 const MAX_SIGNATURES = 16;
 const KEY_ID_BYTES = 4;
 
-/** Undefined for what is no checkpoint. Says nothing about whether its signatures are good. */
+/** Parses a checkpoint; undefined if the note is not one. Does not check signatures. */
 export function parseCheckpoint(note: string): Checkpoint | undefined {
   if (note.length > MAX_CHARACTERS || !note.isWellFormed()) return undefined;
   const lines = note.split("\n");
@@ -35,7 +35,7 @@ export function parseCheckpoint(note: string): Checkpoint | undefined {
   return { origin, size: Number(size), root: rootHash, signatures };
 }
 
-/** What is signed of a checkpoint. */
+/** The signed text of a checkpoint. */
 export function checkpointText({ origin, size, root }: Pick<Checkpoint, "origin" | "size" | "root">): string {
   return `${origin}\n${size}\n${encodeBase64(root)}\n`;
 }
@@ -45,7 +45,7 @@ export function checkpointNote(text: string, { name, keyId, signature }: NoteSig
   return `${text}\n— ${name} ${encodeBase64(Buffer.concat([Buffer.from(keyId, "hex"), signature]))}\n`;
 }
 
-/** Signatures of other keys are passed over. */
+/** Ignores signatures of other keys. */
 export function isSignedBy(checkpoint: Checkpoint, key: VerifierKey): boolean {
   if (checkpoint.origin !== key.name) return false;
   return checkpoint.signatures.some(

@@ -1,22 +1,22 @@
 import type { EntryOf } from "../ledger-messages.ts";
 import { isSigned, type VerifierKey, parseVerifierKey } from "./verifier-key.ts";
 
-/** A key as the ledger announces it. */
+/** A key that the ledger announces. */
 export interface AnnouncedKey {
   readonly key: VerifierKey;
   readonly recordIndex: number;
-  /** The key before it was lost: nothing vouches for this one. */
+  /** The previous key was lost, so nothing vouches for this one. */
   readonly afterLoss: boolean;
 }
 
-/** The keys of a log in the order in which the ledger announces them. */
+/** The keys of a Merkle tree in the order in which the ledger announces them. */
 export class KeyHistory {
   readonly announced: AnnouncedKey[] = [];
   readonly #trusted: VerifierKey | undefined;
   #trustedFrom: number | undefined;
   #lostTrust: number | undefined;
 
-  /** Without a trusted key, the ledger's own first one is taken at its word, and so is every later one. */
+  /** Without a trusted key, the ledger's first key and every later one are trusted. */
   constructor(trusted: VerifierKey | undefined) {
     this.#trusted = trusted;
   }
@@ -29,28 +29,30 @@ export class KeyHistory {
     return this.announced.map(({ key }) => key);
   }
 
-  /** Whether what the current key signs counts. */
+  /** Whether signatures of the current key are trusted. */
   get isTrusted(): boolean {
     return this.#trustedFrom !== undefined;
   }
 
-  /** The record that announced a key which the trusted one, or those that it handed over to, did not hand over to. */
+  /** The record that announced a key to which neither the trusted key nor its successors handed over. */
   get lostTrust(): number | undefined {
     return this.#lostTrust;
   }
 
-  /** The records that announced keys which nothing vouches for; nothing at all if there are none. */
+  /** The records that announced keys which nothing vouches for; without such records, the field is absent. */
   get losses(): { readonly keyLosses?: readonly number[] } {
     const lost = this.announced.filter(({ afterLoss }) => afterLoss);
     return lost.length === 0 ? {} : { keyLosses: lost.map(({ recordIndex }) => recordIndex) };
   }
 
-  /** The keys whose signatures count. */
+  /** The keys whose signatures are trusted. */
   get trustedKeys(): readonly VerifierKey[] {
     return this.#trustedFrom === undefined ? [] : this.keys.slice(this.#trustedFrom);
   }
 
-  /** Takes the key as the current one, unless something is wrong: answers what. */
+  /**
+   * Makes the announced key the current one. Returns a problem if the announcement is invalid, and undefined otherwise.
+   */
   announce(entry: EntryOf<"logKeyAnnounced">, lastSize: number, recordIndex: number): string | undefined {
     const key = parseVerifierKey(entry.verifierKey);
     if (key === undefined) return "what is announced is no key";
@@ -69,7 +71,7 @@ export class KeyHistory {
     return undefined;
   }
 
-  /** SECURITY: a loss ends all trust that came from a key before it; whoever was told the new key can trust that. */
+  /** SECURITY: a key loss ends all trust derived from earlier keys; the new key can be trusted only explicitly. */
   take(announced: AnnouncedKey): void {
     this.announced.push(announced);
     if (announced.afterLoss && this.#trusted !== undefined && this.#trustedFrom !== undefined) {

@@ -4,7 +4,7 @@ import type { Slice } from "../wire/slice.ts";
 /** SPEC: docs/formats/log.md, "Checkpoints": how far a checkpoint may look back. */
 export const WINDOW_RECORDS = 65_536;
 
-/** Hashes of the newest records, in order, until a checkpoint takes them into the tree. */
+/** Hashes of the newest records, in order, until a checkpoint adds them to the tree. */
 export class RecordWindow {
   #bytes = new Uint8Array(256 * HASH_SIZE);
   #first = 0;
@@ -14,7 +14,7 @@ export class RecordWindow {
     return this.#count > WINDOW_RECORDS;
   }
 
-  /** All of them, one after the other. */
+  /** All hashes, concatenated. */
   hashes(): Uint8Array<ArrayBuffer> {
     const hashes = new Uint8Array(this.#count * HASH_SIZE);
     for (let i = 0; i < this.#count; i++) {
@@ -31,7 +31,7 @@ export class RecordWindow {
     this.#count++;
   }
 
-  /** The oldest; good until the next one is put in. */
+  /** Removes and returns the oldest hash; valid until the next one is added. */
   shift(): Uint8Array {
     const at = (this.#first * HASH_SIZE) % this.#bytes.length;
     this.#first = (this.#first + 1) % (this.#bytes.length / HASH_SIZE);

@@ -1,19 +1,19 @@
 import { HASH_SIZE, sha256 } from "@narthex/contracts";
 import { hashLeaves, nodeHash, perfectRoot } from "../hash/tree-hashes.ts";
 
-/** Hashes that a tile holds. */
+/** Number of hashes in a full tile. */
 export const TILE_HASHES = 256;
 
-/** What a tile of the log must say. */
+/** A tile as computed from the records. */
 export interface ComputedTile {
   readonly level: number;
   readonly number: number;
   readonly hashes: Uint8Array;
 }
 
-/** The hashes of a level that no full tile holds. */
+/** The hashes of a level that are not in a full tile. */
 export interface UnfinishedTile {
-  /** Full tiles before it. */
+  /** Number of full tiles before it. */
   readonly number: number;
   readonly hashes: Uint8Array<ArrayBuffer>;
 }
@@ -22,24 +22,27 @@ interface Row {
   /** The hashes of its unfinished tile. */
   readonly hashes: Uint8Array<ArrayBuffer>;
   count: number;
-  /** Tiles before that one. */
+  /** Number of tiles before that one. */
   tiles: number;
 }
 
-/** SPEC: docs/formats/log.md, "The tree". Its right edge, which is all that a reader from left to right needs. */
+/** SPEC: docs/formats/log.md, "The tree". The right edge of the tree, which is all that is needed to append records. */
 export class TreeEdge {
   #size = 0;
-  /** Of the lowest row, the hashes that are leaves; those behind them are still of records: many at once take less. */
+  /**
+   * How many hashes of the lowest row are leaf hashes already. The others are still record hashes, because hashing many
+   * at once is faster.
+   */
   #leaves = 0;
   readonly #rows: Row[] = [];
   readonly #onTile: (tile: ComputedTile) => void;
 
-  /** Is told of every tile that is full, the lower one first. */
+  /** `onTile` receives every tile that is full, lower levels first. */
   constructor(onTile: (tile: ComputedTile) => void) {
     this.#onTile = onTile;
   }
 
-  /** Goes on from unfinished tiles; false if they are not those of any tree. Of an empty edge only. */
+  /** Restores the unfinished tiles; false if no tree has them. Must be called on an empty edge. */
   restore(tiles: readonly UnfinishedTile[]): boolean {
     const size = (tiles[0]?.number ?? 0) * TILE_HASHES + (tiles[0]?.hashes.length ?? 0) / HASH_SIZE;
     let due = size;
@@ -65,12 +68,12 @@ export class TreeEdge {
     this.#push(0, recordHash);
   }
 
-  /** Of the tree as it is; that of an empty one is the hash of nothing. */
+  /** The root of the present tree; for an empty tree, the hash of no bytes. */
   root(): Uint8Array {
     this.#hashRecords();
     let root: Uint8Array | undefined;
     for (const row of this.#rows) {
-      // The lowest row ends furthest to the right: what is above stands to its left.
+      // The lowest row ends furthest to the right: the hashes above are to its left.
       for (let from = row.count; from > 0; ) {
         const width = from & -from;
         from -= width;
@@ -89,7 +92,7 @@ export class TreeEdge {
     );
   }
 
-  /** Of every level, as `restore` takes them. */
+  /** The unfinished tile of every level, as `restore` takes them. */
   unfinishedTiles(): UnfinishedTile[] {
     this.#hashRecords();
     return this.#rows.map(({ hashes, count, tiles }) => ({

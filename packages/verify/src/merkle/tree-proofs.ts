@@ -2,7 +2,10 @@ import { HASH_SIZE } from "@narthex/contracts";
 import { sameBytes } from "../ledger-hash.ts";
 import { nodeHash } from "../hash/tree-hashes.ts";
 
-/** SPEC: RFC 6962, section 2.1.1. The root that a leaf and its audit path give; undefined if the path has another length. */
+/**
+ * SPEC: RFC 6962, section 2.1.1. The root computed from a leaf and its audit path; undefined if the path has the wrong
+ * length.
+ */
 export function rootFromPath(
   leaf: Uint8Array,
   index: number,
@@ -26,7 +29,7 @@ export interface Tree {
   readonly root: Uint8Array;
 }
 
-/** SPEC: RFC 6962, section 2.1.2. Whether the path shows that the newer tree begins with the older one. */
+/** SPEC: RFC 6962, section 2.1.2. Whether the path proves that the newer tree extends the older one. */
 export function isExtension(older: Tree, newer: Tree, path: readonly Uint8Array[]): boolean {
   if (older.size < 1 || older.size > newer.size || path.some(({ length }) => length !== HASH_SIZE)) return false;
   const roots = rootsFromPath(older.size, newer.size, path, older.root);
@@ -38,7 +41,7 @@ interface Roots {
   readonly newer: Uint8Array;
 }
 
-/** `known` is the older root as long as the older tree is the whole of the left part; then its hashes come from the path. */
+/** `known` is the older root while the older tree is the whole left part; after that its hashes come from the path. */
 function rootsFromPath(
   older: number,
   newer: number,

@@ -1,23 +1,23 @@
-/** What is proven of a ledger beyond its own chains. */
+/** What the Merkle tree proves about a ledger, beyond its chains. */
 export interface TreeReport {
   /** Empty if no key was announced. */
   readonly origin: string;
-  /** Of the key in use at the end; empty if there is none. */
+  /** The last key in use; empty without a key. */
   readonly verifierKey: string;
-  /** Whether that key is the trusted one or was handed over to from it; false if none was given. */
+  /** Whether that key is the trusted one or one of its successors; false if no trusted key was given. */
   readonly keyTrusted: boolean;
-  /** Keys that the ledger announces. */
+  /** Number of keys that the ledger announces. */
   readonly keys: number;
-  /** Whose signature and root are right. */
+  /** Number of checkpoints whose signature and root are correct. */
   readonly checkpoints: number;
-  /** Of the last of them; 0 if there is none. */
+  /** Size of the last of them; 0 without a checkpoint. */
   readonly provenSize: number;
   readonly provenRoot: Uint8Array;
-  /** Checkpoints from elsewhere that the ledger is an extension of. */
+  /** Number of kept checkpoints that the ledger extends. */
   readonly keptCheckpoints: number;
-  /** Records that announced a key which no key before it handed over to, where there are any. */
+  /** Records that announced a key to which no earlier key handed over; absent if no record did. */
   readonly keyLosses?: readonly number[];
-  /** Tiles that say what the records say, of those that were looked at. */
+  /** Number of checked tiles that match the records. */
   readonly tiles: number;
   readonly tilesMissing: number;
 }

@@ -4,11 +4,11 @@ import { decodeBase64 } from "./strict-base64.ts";
 
 /** SPEC: docs/formats/log.md, "Keys". */
 export interface VerifierKey {
-  /** The origin of the log that it signs for. */
+  /** The origin of the Merkle tree that the key signs. */
   readonly name: string;
   /** 8 hex digits. */
   readonly id: string;
-  /** The verifier key, as it is told to others. */
+  /** The verifier key in the form in which it is published. */
   readonly text: string;
   readonly publicKey: KeyObject;
 }
@@ -17,10 +17,10 @@ const ED25519 = 0x01;
 const PUBLIC_KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const MAX_TEXT = 512;
-/** What stands before the 32 bytes of an Ed25519 key in its SubjectPublicKeyInfo. */
+/** Prefix of the 32 bytes of an Ed25519 key in its SubjectPublicKeyInfo. */
 const KEY_INFO_HEAD = Buffer.from("302a300506032b6570032100", "hex");
 
-/** Undefined for anything else than the one text of an Ed25519 key. */
+/** Parses a verifier key; undefined unless it is the canonical text of an Ed25519 key. */
 export function parseVerifierKey(text: string): VerifierKey | undefined {
   if (text.length > MAX_TEXT) return undefined;
   const [, name = "", id = "", encoded = ""] = /^([^+]+)\+([0-9a-f]{8})\+([^+].*)$/u.exec(text) ?? [];

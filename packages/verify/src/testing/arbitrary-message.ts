@@ -7,7 +7,7 @@ const BOOL = 8;
 const UINT64 = 4;
 const UINT32 = 13;
 
-/** Any value of a message, in the form that `create` takes. */
+/** Generates any value of a message, in the form that `create` takes. */
 export function arbitraryMessage(description: MessageDescription): fc.Arbitrary<Record<string, unknown>> {
   const plain = description.fields.filter((field) => field.oneof === undefined);
   const members: Record<string, fc.Arbitrary<unknown>> = {};

@@ -1,9 +1,9 @@
 import { ContentPlace, fromBinary, type RecordContent, RecordContentSchema, toBinary } from "@narthex/contracts";
 
-/** GRANTED, POLICY_SET, DEFINITION: tied by digest or to the session alone. */
+/** GRANTED, POLICY_SET, DEFINITION: bound by digest or to the session alone. */
 export const UNCOMMITTED: ReadonlySet<number> = new Set([8, 9, 10]);
 
-/** What can change without any commitment noticing: see docs/formats/content.md. */
+/** Whether a change affects only data that no commitment covers: see docs/formats/content.md. */
 export function isUncovered(before: Uint8Array, after: Uint8Array): boolean {
   const [left, right] = [parse(before), parse(after)];
   if (left === undefined || right === undefined || left.items.length !== right.items.length) return false;

@@ -28,11 +28,11 @@ export interface RecordPlan {
   readonly items?: readonly ItemPlain[];
   readonly logicalTimeMs?: number;
   readonly wallTimeMs?: number;
-  /** Written into the record in place of what the rules ask for. */
+  /** Fields to write into the record instead of the correct ones. */
   readonly instead?: Plain<RecordMessage>;
 }
 
-/** Content, and the commitment that ties it to a record. */
+/** Content, and the commitment that binds it to a record. */
 export interface Committed {
   readonly item: ItemPlain;
   readonly commitment: Uint8Array;
@@ -42,7 +42,10 @@ const encodeRecord = compileEncoder<RecordMessage>(RecordSchema);
 const encodeContent = compileEncoder<RecordContent>(RecordContentSchema);
 const FIRST_WALL_TIME_MS = 1_789_000_000_000;
 
-/** Writes ledgers as docs/formats/ledger.md says. Nonces come from a counter, so the same steps give the same bytes. */
+/**
+ * Writes ledgers as docs/formats/ledger.md specifies. Nonces come from a counter, so the same steps give the same
+ * bytes.
+ */
 export class LedgerBuilder implements LedgerSource {
   rows: LedgerRow[] = [];
   readonly files = new Map<string, Uint8Array>();
@@ -54,7 +57,7 @@ export class LedgerBuilder implements LedgerSource {
     this.#seed = seed;
   }
 
-  /** The same rows and files, to be changed without changing these. */
+  /** A copy with the same rows and files that can be changed independently. */
   copy(): LedgerBuilder {
     const copy = new LedgerBuilder(this.#seed);
     copy.rows = [...this.rows];
@@ -95,20 +98,20 @@ export class LedgerBuilder implements LedgerSource {
     return row;
   }
 
-  /** Content in the row. */
+  /** Commits to content stored in the row. */
   commit(role: ContentRole, bytes: Uint8Array | string, labels: readonly string[] = []): Committed {
     const data = typeof bytes === "string" ? utf8(bytes) : bytes;
     return this.#commit({ role, digest: blake3(data), size: data.length, place: ContentPlace.ROW, data, labels });
   }
 
-  /** Content in a file of its own. */
+  /** Commits to content stored in its own file. */
   commitFile(role: ContentRole, bytes: Uint8Array, labels: readonly string[] = []): Committed {
     const digest = blake3(bytes);
     this.files.set(toHex(digest), bytes);
     return this.#commit({ role, digest, size: bytes.length, place: ContentPlace.FILE, labels });
   }
 
-  /** A reference to content that lies with another record. */
+  /** Commits to content stored with another record. */
   commitElsewhere(role: ContentRole, bytes: Uint8Array, labels: readonly string[] = []): Committed {
     return this.#commit({ role, digest: blake3(bytes), size: bytes.length, place: ContentPlace.ELSEWHERE, labels });
   }

@@ -27,7 +27,7 @@ const BUDGET = [
 const encodeProof = compileEncoder<Proof>(ProofSchema);
 const encodeError = compileEncoder<ToolError>(ToolErrorSchema);
 
-/** How a kernel begins: what it is, the policy in force, the tools there are. */
+/** Writes what a kernel records first: its version, the policy in force, the available tools. */
 export function startKernel(ledger: LedgerBuilder): void {
   ledger.append({ chain: "system", entries: [{ case: "kernelStarted", value: { version: "0.1.0" } }] });
   const policy = ledger.commit(ContentRole.POLICY_SET, POLICY);
@@ -108,7 +108,7 @@ export function decision(ledger: LedgerBuilder, callNumber: number, approve: "no
   };
 }
 
-/** The parts of one call, to be put into records in any way a test likes. */
+/** The parts of one call, from which a test can build records in any way. */
 export interface CallParts extends Decision {
   readonly requestId: string;
   readonly invoked: EntryPlain;
@@ -116,7 +116,7 @@ export interface CallParts extends Decision {
   readonly completed: EntryPlain;
   readonly failed: EntryPlain;
   readonly denied: EntryPlain;
-  /** What the entries up to the decision commit to. */
+  /** The content that the entries up to the decision commit to. */
   readonly items: readonly ItemPlain[];
   readonly result: ItemPlain;
   readonly error: ItemPlain;
@@ -182,7 +182,7 @@ export function callParts(ledger: LedgerBuilder, callNumber: number, options: Ca
   };
 }
 
-/** A read-only call that asked nobody: one record. */
+/** Writes a read-only call without an approval: one record. */
 export function readOnlyCall(
   ledger: LedgerBuilder,
   callNumber: number,
@@ -200,7 +200,7 @@ export function readOnlyCall(
   return call;
 }
 
-/** A call with effects, up to its intent. */
+/** Writes a call with effects, up to its intent. */
 export function intentOf(ledger: LedgerBuilder, callNumber: number, session = SESSION): CallParts {
   const call = callParts(ledger, callNumber, { intent: true });
   ledger.append({

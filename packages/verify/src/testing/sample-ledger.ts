@@ -52,7 +52,10 @@ function putContent(ledger: LedgerBuilder): Uint8Array {
   return bytes;
 }
 
-/** Intent, effect and outcome in a record each; the artifact's content lies with the record that put it. */
+/**
+ * Writes intent, effect and outcome as one record each; the artifact's content is stored with the record that published
+ * it.
+ */
 function publishArtifact(ledger: LedgerBuilder, bytes: Uint8Array): void {
   const call = intentOf(ledger, 2);
   const { item, commitment } = ledger.commitElsewhere(ContentRole.ARTIFACT, bytes, ["untrusted"]);
@@ -108,7 +111,7 @@ function repeatCall(ledger: LedgerBuilder): void {
   });
 }
 
-/** Takes an item out of a record's content, and says so in the ledger. */
+/** Removes an item from a record's content, and records the erasure in the ledger. */
 export function eraseContent(ledger: LedgerBuilder, index: number, item: number): void {
   eraseSilently(ledger, index, item);
   const erased = { recordIndex: index, item, reason: "retention" };

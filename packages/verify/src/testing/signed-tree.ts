@@ -12,7 +12,7 @@ export interface TestKey {
   readonly text: string;
 }
 
-/** The same key for the same seed. */
+/** Returns the same key for the same seed. */
 export function testKey(seed: string, origin = ORIGIN): TestKey {
   const der = Buffer.concat([PRIVATE_KEY_HEAD, blake3(utf8(seed))]);
   const privateKey = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
@@ -22,7 +22,7 @@ export function testKey(seed: string, origin = ORIGIN): TestKey {
   return { privateKey, id, text: `${origin}+${id}+${typed.toString("base64")}` };
 }
 
-/** Announces keys and signs checkpoints in a ledger that is being built, as docs/formats/log.md says. */
+/** Announces keys and signs checkpoints in a ledger under construction, as docs/formats/log.md specifies. */
 export class SignedTree {
   readonly ledger: LedgerBuilder;
   readonly origin: string;
@@ -34,7 +34,7 @@ export class SignedTree {
     this.origin = origin;
   }
 
-  /** With `lost`, the key before it signs nothing. */
+  /** With `lost`, the previous key does not sign the announcement. */
   announce(key: TestKey, { lost = false } = {}): void {
     const previous = this.key;
     const text = `narthex/log-key/v1\n${previous?.text ?? "none"}\n${key.text}\n${this.lastSize}\n`;
@@ -49,7 +49,7 @@ export class SignedTree {
     this.key = key;
   }
 
-  /** Signs for all records so far, or for fewer; answers the note. */
+  /** Signs a checkpoint over all records so far, or over fewer; returns the note. */
   checkpoint(size = this.ledger.rows.length, key = this.key): string {
     if (key === undefined) throw new Error("no key was announced");
     const root = rootOf(this.ledger.rows.slice(0, size).map((row) => row.hash));
@@ -63,7 +63,7 @@ export class SignedTree {
   }
 }
 
-/** The files of a log as they are after a checkpoint. */
+/** The files of a Merkle tree as they are after a checkpoint. */
 export function treeFiles(
   ledger: LedgerBuilder,
   note: string,
@@ -75,7 +75,7 @@ export function treeFiles(
   };
 }
 
-/** By level, number and width. */
+/** The tiles by level, number and width. */
 export function tilesOf(ledger: LedgerBuilder, size: number): Map<string, Uint8Array> {
   const tiles = new Map<string, Uint8Array>();
   let hashes = ledger.rows.slice(0, size).map((row) => leafOf(row.hash));
@@ -91,7 +91,7 @@ export function tilesOf(ledger: LedgerBuilder, size: number): Map<string, Uint8A
   return tiles;
 }
 
-/** RFC 6962, section 2.1, word for word. */
+/** A direct implementation of RFC 6962, section 2.1. */
 export function rootOf(recordHashes: readonly Uint8Array[]): Uint8Array {
   return recordHashes.length === 0 ? sha256(new Uint8Array(0)) : treeOf(recordHashes.map(leafOf));
 }

@@ -11,7 +11,7 @@ import { type Slice, wholeSlice } from "../wire/slice.ts";
 import { exactNumber } from "./exact-number.ts";
 import { VerifiedFault } from "./verified-file.ts";
 
-/** All that the next record of a chain is held against. */
+/** The state that the next record of a chain is checked against. */
 export function chainToState(chain: Chain): VerifiedChain {
   const approvals = [...chain.approvals()];
   return create(VerifiedChainSchema, {
@@ -93,7 +93,7 @@ function isCallStep(text: string): text is CallStep {
   return CALL_STEPS.some((step) => step === text);
 }
 
-/** Bytes of their own: a chain goes on changing. */
+/** Copied, because the chain keeps changing. */
 function bytesOf(slice: Slice | undefined): Uint8Array<ArrayBuffer> {
   return slice === undefined ? new Uint8Array(0) : new Uint8Array(slice.view());
 }

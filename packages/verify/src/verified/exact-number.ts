@@ -1,6 +1,6 @@
 import { VerifiedFault } from "./verified-file.ts";
 
-/** A number that a double holds exactly. */
+/** Converts to a number; throws if a double cannot represent it exactly. */
 export function exactNumber(value: bigint): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new VerifiedFault("a number in it is too large");
   return Number(value);

@@ -3,13 +3,16 @@ import { type VerifiedLedger, VerifiedLedgerSchema } from "@narthex/contracts/ve
 
 const HEAD = utf8("narthex/verified/v1\n");
 
-/** As much as a request to a kernel may hold, with room to spare: the chains of some 80,000 sessions. */
+/**
+ * Maximum size of the file: leaves room in the largest request to a kernel, and holds the chains of some 80,000
+ * sessions.
+ */
 export const MAX_VERIFIED_BYTES = 7 * 1024 * 1024;
 
-/** What is kept of a verification is not what it was when it was written, or is something else altogether. */
+/** The stored state of a verification is damaged, or is not such a state at all. */
 export class VerifiedFault extends Error {}
 
-/** SPEC: docs/formats/verified.md. Undefined if it is more than may be kept. */
+/** SPEC: docs/formats/verified.md. Undefined if the result is too large. */
 export function encodeVerified(ledger: Omit<VerifiedLedger, "$typeName" | "$unknown">): Uint8Array | undefined {
   const message = toBinary(VerifiedLedgerSchema, create(VerifiedLedgerSchema, ledger));
   const bytes = new Uint8Array(HEAD.length + HASH_SIZE + message.length);
@@ -21,8 +24,8 @@ export function encodeVerified(ledger: Omit<VerifiedLedger, "$typeName" | "$unkn
 }
 
 /**
- * Throws a VerifiedFault. SECURITY: the hash finds damage, not malice: whoever can write the file can make another. What binds it
- * to a log is in it, and is checked by whoever goes on from it.
+ * Throws a VerifiedFault. SECURITY: the hash detects damage and not an attacker, who could write a different file with
+ * a valid hash. The file itself names the Merkle tree that it belongs to, and a run that continues from it checks that.
  */
 export function decodeVerified(bytes: Uint8Array): VerifiedLedger {
   const start = HEAD.length + HASH_SIZE;

@@ -17,7 +17,7 @@ import { chainFromState, chainToState } from "./chain-state.ts";
 import { exactNumber } from "./exact-number.ts";
 import { decodeVerified, encodeVerified, VerifiedFault } from "./verified-file.ts";
 
-/** What a run that found nothing wrong knew when it had read the last record. */
+/** The state of a run without problems after the last record. */
 export interface VerifiedState {
   readonly records: number;
   readonly headHash: Uint8Array;
@@ -31,7 +31,7 @@ export interface VerifiedState {
   readonly verifiedAtMs: number;
 }
 
-/** Undefined if it is more than may be kept. */
+/** Undefined if the result is too large. */
 export function encodeVerifiedState(state: VerifiedState): Uint8Array | undefined {
   const { verifiedTree } = state;
   return encodeVerified({
@@ -59,8 +59,8 @@ export function encodeVerifiedState(state: VerifiedState): Uint8Array | undefine
 }
 
 /**
- * Throws a VerifiedFault for what contradicts itself. SECURITY: the tree must be the one that its checkpoint was signed for, by
- * a key that is named there; whether that is a key to trust is for the reader of the ledger to say.
+ * Throws a VerifiedFault if the state contradicts itself. SECURITY: the tree must be the one that its checkpoint was
+ * signed for, by a key named in the state; the caller decides whether that key is trusted.
  */
 export function decodeVerifiedState(bytes: Uint8Array): VerifiedState {
   const stored = decodeVerified(bytes);
@@ -136,7 +136,7 @@ function edgeOf({ edge }: VerifiedTree): TreeEdge {
   return tree;
 }
 
-/** Every record is in one chain, and the newest of them are known by their hashes. */
+/** Checks that every record is in one chain, and that the hashes of the newest ones match. */
 function checkChains(chains: readonly Chain[], records: number, { size, tail }: VerifiedTree): void {
   let count = 0;
   for (const { nextSequence, headIndex, headHash } of chains) {

@@ -33,12 +33,12 @@ export class Malformed {
 }
 
 /**
- * Reads a message and accepts only the one encoding that ledger.md allows for it, so that decoding and encoding again
- * would give the same bytes: fields in ascending order, none unknown, none twice, no default written out, shortest
- * varints, valid UTF-8, one member per oneof. Fields that are not kept are checked all the same.
+ * Decodes a message and accepts only the one encoding that ledger.md allows for it, so that encoding it again gives the
+ * same bytes: fields in ascending order, none unknown, none repeated, no explicit default values, shortest varints,
+ * valid UTF-8, one member per oneof. Fields that are not kept are checked all the same.
  *
- * SECURITY: the bytes are anybody's. Lengths are checked before they are used, nesting is as deep as the layout and no
- * deeper, and nothing is copied or allocated by a length the input states. Decoded `bytes` alias the input.
+ * SECURITY: the bytes are untrusted. Lengths are checked before they are used, nesting is limited by the layout, and
+ * nothing is copied or allocated by a length stated in the input. Decoded `bytes` alias the input.
  */
 export function decodeCanonical<T, Kept extends KeptFields>(
   layout: MessageLayout<T>,
@@ -133,7 +133,7 @@ function readNumber(cursor: Cursor, layout: MessageLayout<unknown>, field: Field
   return field.type === "bool" ? value === 1 : value;
 }
 
-/** At most 2^53 - 1: the ledger writes no larger number, and none that a double cannot hold is taken. */
+/** At most 2^53 - 1: the ledger contains no larger number, and a double cannot represent every larger one. */
 function readVarint(cursor: Cursor, end: number): number {
   const { bytes } = cursor;
   const first = bytes[cursor.position] ?? 0;

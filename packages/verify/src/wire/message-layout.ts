@@ -1,40 +1,42 @@
 import { Slice } from "./slice.ts";
 
-/** How one field is read. Lists hold strings, bytes or messages, one tag each; nothing in the ledger is packed. */
+/**
+ * How one field is decoded. Lists contain strings, bytes or messages, one tag each; nothing in the ledger is packed.
+ */
 export interface FieldLayout {
   readonly number: number;
   readonly name: string;
   readonly type: FieldType;
   readonly delimited: boolean;
   readonly repeated: boolean;
-  /** The member of the decoded object that holds this field's oneof, if it is in one. */
+  /** The member of the decoded object for the oneof of this field, if it is in one. */
   readonly oneof: string | undefined;
   /** Checked like every other field, but not part of the decoded object. */
   readonly dropped: boolean;
   readonly message: MessageLayout<unknown> | undefined;
-  /** The numbers an enum field may hold. */
+  /** The valid numbers of an enum field. */
   readonly enumNumbers: ReadonlySet<number> | undefined;
 }
 
 export type FieldType = "uint32" | "uint64" | "bool" | "enum" | "string" | "bytes" | "message";
 
-/** Everything about a message that reading it needs. `T` is the generated type it stands for. */
+/** Everything about a message that decoding needs. `T` is the generated type. */
 export interface MessageLayout<T> {
   readonly name: string;
   /** By field number; holes are unknown fields. */
   readonly fields: readonly (FieldLayout | undefined)[];
-  /** A message without any field on the wire; undefined if nothing of it is kept. */
+  /** Creates a message without any fields from the wire; undefined if none of its fields is kept. */
   readonly start: (() => object) | undefined;
   readonly generated?: T;
 }
 
 /**
- * The fields a reader wants of each message, by message name; of messages not named, none. Given as functions that
- * make the empty message, because an object literal is made several times faster than any copy.
+ * The fields to keep, by message name; of other messages, none are kept. Given as functions that create the empty
+ * message, because an object literal is created several times faster than any copy.
  */
 export type KeptFields = { readonly [message: string]: () => object };
 
-/** As much of a generated message's descriptor as is needed here. */
+/** The parts of a generated message's descriptor that are needed here. */
 export interface MessageDescription {
   readonly name: string;
   readonly fields: readonly FieldDescription[];
@@ -45,7 +47,7 @@ export interface FieldDescription {
   readonly localName: string;
   readonly fieldKind: string;
   readonly listKind?: string | undefined;
-  /** A scalar type's number as protobuf's own descriptors give it. */
+  /** The number of a scalar type in protobuf's own descriptors. */
   readonly scalar?: number | undefined;
   readonly oneof?: { readonly localName: string } | undefined;
   readonly message?: MessageDescription | undefined;
@@ -64,7 +66,7 @@ const SCALARS = new Map<number, FieldType>([
   [13, "uint32"],
 ]);
 
-/** Throws at start-up, never on input, for a message that uses what ledger messages may not use. */
+/** Throws at start-up, never on input, if a message uses features that ledger messages must not use. */
 export function layoutOf<T>(description: MessageDescription, keptFields: KeptFields): MessageLayout<T> {
   const start = keptFields[description.name];
   const kept = new Set(start === undefined ? [] : Object.keys(start()));

@@ -1,9 +1,9 @@
-/** Where the varint that was read last ends. An object for it would have to be made each time. */
+/** The end position of the last varint. Shared, to avoid creating an object per varint. */
 export const longVarint = { end: 0 };
 
 /**
- * The rest of a varint whose first byte was not its last; -1 unless it is in its shortest form and at most 2^53 - 1. What
- * reads past the end of its message is found by its position.
+ * Reads the rest of a varint whose first byte was not its last; -1 unless it has its shortest form and is at most 2^53
+ * - 1. The caller detects a read past the end of the message by the position.
  */
 export function readLongVarint(bytes: Uint8Array, position: number, first: number): number {
   let value = first & 0x7f;

@@ -1,4 +1,7 @@
-/** Some bytes of a larger array. To make one costs a tenth of what a view costs, and a ledger has dozens in each record. */
+/**
+ * A range of bytes in a larger array. Creating one costs a tenth of creating a view, and a ledger has dozens in each
+ * record.
+ */
 export class Slice {
   readonly bytes: Uint8Array;
   readonly start: number;
@@ -18,7 +21,7 @@ export class Slice {
     return this.bytes.subarray(this.start, this.end);
   }
 
-  /** Bytes of its own: a few that are kept must not keep all the others. */
+  /** A copy of the bytes, so that a few of them do not keep the whole array in memory. */
   copy(): Slice {
     return wholeSlice(this.bytes.slice(this.start, this.end));
   }

@@ -8,8 +8,8 @@ interface Kept {
 const SLOTS = 1024;
 const MAX_KEPT_BYTES = 64;
 
-// A ledger says the same few words again and again; comparing with the last text of the same hash is far cheaper
-// than decoding anew. INVARIANT: a slot is used only after every byte was compared.
+// A ledger repeats the same few texts; comparing with the last text of the same hash is far cheaper than decoding
+// again. INVARIANT: a slot is used only after every byte was compared.
 const kept: (Kept | undefined)[] = new Array<Kept | undefined>(SLOTS).fill(undefined);
 
 /** The text of a slice, or undefined if it is not UTF-8. */

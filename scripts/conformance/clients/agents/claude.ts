@@ -23,7 +23,7 @@ export const claude: AgentClient = {
     ANTHROPIC_API_KEY: KEY,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     DISABLE_AUTOUPDATER: "1",
-    // Without it permissive runs are refused for root, whose permissions nothing would limit.
+    // Without it, permissive runs are refused for root, whose permissions nothing would limit.
     IS_SANDBOX: "1",
   }),
   arguments: (prompt, { isPermissive }) => [

@@ -15,7 +15,7 @@ export const qwen: AgentClient = {
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
       security: { auth: { selectedType: "openai" } },
-      // By their names it knows which models see pictures.
+      // The client knows only from a model's name whether it supports images.
       model: { generationConfig: { modalities: { image: true, pdf: true } } },
     };
     await writeFile(join(home, ".qwen/settings.json"), JSON.stringify(settings));

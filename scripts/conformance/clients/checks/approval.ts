@@ -27,7 +27,7 @@ export const approval: Check = {
   },
 };
 
-/** Waits for a question and gives its id. */
+/** Waits for an approval request and returns its id. */
 async function openQuestion(site: Site): Promise<string> {
   const id = await waitFor(async () => {
     const { code, stdout } = await site.narthex("approvals", "list", "--json");

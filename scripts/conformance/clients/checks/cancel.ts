@@ -4,7 +4,7 @@ import { waitFor } from "../processes.ts";
 import type { Site } from "../site.ts";
 import { prepareSlowCommand, SLOW_STEP } from "./slow-command.ts";
 
-/** Ctrl-C, which a terminal sends to all of its processes, a supervisor's stop, and a kill of all there is. */
+/** Ctrl-C, which a terminal sends to all of its processes; a supervisor's stop; and a kill of all processes. */
 const ENDS = [
   { signal: "SIGINT", to: "group" },
   { signal: "SIGTERM", to: "client" },
@@ -38,14 +38,14 @@ export const cancel: Check = {
   },
 };
 
-/** Calls that the ledger has no end of, or an unknown one. */
+/** Calls whose end is missing from the ledger, or is unknown. */
 async function openCalls(site: Site): Promise<string> {
   const { intents } = await site.ask("journal");
   expect(Array.isArray(intents), "`narthex journal --json` lists no intents");
   return intents.length === 0 ? "" : JSON.stringify(intents);
 }
 
-/** The code with which the last call ended, as the ledger has it. */
+/** The code with which the last call ended, according to the ledger. */
 async function lastEnd(site: Site): Promise<string> {
   const { records } = await site.ask("ledger", "list", "--limit", "20");
   const codes = [...JSON.stringify(records).matchAll(/"tool_(?:completed|failed)":\{"success":\w+,"code":"(\w*)"/g)];

@@ -4,7 +4,7 @@ import { excerpt, expect } from "../outcome.ts";
 /** Tools that an agent cannot work without. */
 const NEEDED = ["file_list", "file_search", "file_read", "file_edit", "file_write", "shell_exec", "git", "result_read"];
 
-/** How the server's instructions begin. */
+/** Beginning of the server's instructions. */
 const INSTRUCTIONS = "Narthex runs tool calls in one workspace";
 
 export const connect: Check = {

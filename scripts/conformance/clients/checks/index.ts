@@ -11,7 +11,7 @@ import { ownTools } from "./own-tools.ts";
 import { twoClients } from "./two-clients.ts";
 import { undo } from "./undo.ts";
 
-/** In the order they run in: the last one disconnects the client. */
+/** In the order in which they run: the last one disconnects the client. */
 export const CHECKS: readonly Check[] = [
   connect,
   loop,

@@ -2,10 +2,10 @@ import type { Check } from "../check.ts";
 import { excerpt, expect } from "../outcome.ts";
 import { LAST_LINE } from "../project.ts";
 
-/** Of the view; and what clients put around it. */
+/** Maximum size of the view, and of what clients add around it. */
 const MAX_VIEW_BYTES = 16 * 1024;
 const MAX_WRAPPING_BYTES = 100;
-/** The last line of the view, and a client's end of what it quotes. */
+/** The last line of the view, optionally followed by a client's closing tag. */
 const LAST = /\[output truncated — original size: [\d,]+ bytes\]\s*(?:<\/\w+>)?\s*$/;
 
 export const longOutput: Check = {
@@ -29,7 +29,7 @@ export const longOutput: Check = {
     const bytes = Buffer.byteLength(view);
     expect(bytes <= MAX_VIEW_BYTES + MAX_WRAPPING_BYTES, `the model is sent ${bytes} bytes`);
     expect(rest !== undefined, "the model is told no hash to read on with");
-    // The page that was asked for, not the start again.
+    // The requested page, not the beginning again.
     expect(/line 21\d{3} of a file/.test(rest), `result_read: ${excerpt(rest)}`);
     expect(!/too long to show\\n/.test(rest), "result_read shows escaped text");
     return `${(bytes / 1024).toFixed(1)} KB`;

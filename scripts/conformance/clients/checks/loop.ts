@@ -15,7 +15,7 @@ export const loop: Check = {
       RUN_TESTS,
       { call: "file_edit", input: { path: "src/sum.js", old_content: MISTAKE.wrong, new_content: MISTAKE.right } },
       RUN_TESTS,
-      // As declared: some clients check a call's input before they send it.
+      // As declared: some clients validate a call's input before they send it.
       { call: "git", input: { operation: "STATUS" } },
       { call: "git", input: { operation: "DIFF" } },
       { call: "git", input: { operation: "ADD", args: ["--all"] } },

@@ -6,7 +6,7 @@ import { expect } from "../outcome.ts";
 import { findCommands, waitFor } from "../processes.ts";
 import type { Site } from "../site.ts";
 
-/** A test of the project that runs until the check releases it. */
+/** Runs a test of the project that waits until the check releases it. */
 export const SLOW_STEP: Step = {
   call: "shell_exec",
   input: { command: "node --test slow/wait.js", timeout_ms: 600_000 },
@@ -20,15 +20,15 @@ export interface SlowCommand {
   started(): Promise<void>;
   release(): Promise<void>;
   isRunning(): Promise<boolean>;
-  /** Waits until no process of it is left; false when the time is over. */
+  /** Waits until all of its processes have ended; false after the timeout. */
   isGone(timeoutMs: number): Promise<boolean>;
 }
 
-/** Forgets earlier runs of it. */
+/** Removes the files of earlier runs. */
 export async function prepareSlowCommand(site: Site): Promise<SlowCommand> {
   const path = (name: string): string => join(site.project, name);
   const forget = (name: string): Promise<void> => rm(path(name), { force: true });
-  // Test files run in processes of their own; the sandbox has the project at its real path.
+  // Found by its path: test files run in their own processes, and the sandbox has the project at its real path.
   const find = async (): Promise<number> => (await findCommands("slow/wait.js")).length;
   await Promise.all([STARTED, RELEASE].map(forget));
   return {

@@ -4,7 +4,7 @@ import { excerpt, expect } from "../outcome.ts";
 import { prepareSlowCommand, SLOW_STEP } from "./slow-command.ts";
 
 const LOOK = { call: "file_read", input: { path: "README.md" } };
-/** Time for the end of a client to reach a kernel and its commands. */
+/** Time for a kernel and its commands to notice that a client has ended. */
 const AFTERMATH_MS = 3000;
 
 export const twoClients: Check = {

@@ -5,12 +5,12 @@ import { isKernelError } from "@narthex/contracts";
 import { loadCompiler } from "../compiler.ts";
 import { type GeneratedTools, generateTools } from "../generate-tools.ts";
 
-/** Files in a directory of their own, to generate from. */
+/** A temporary directory with source files to generate from. */
 export interface SourceTree {
   readonly directory: string;
-  /** The tools of some of the files, by name. */
+  /** Generates tools from the files with these names. */
   generate(...names: readonly string[]): GeneratedTools;
-  /** Every problem of them as `file:line:column: message`; empty for none. */
+  /** Every problem of these files as `file:line:column: message`; empty if they have no problems. */
   problems(names: readonly string[], use?: (tools: GeneratedTools) => unknown): readonly string[];
   remove(): void;
 }

@@ -1,11 +1,11 @@
-/** A source that breaks one rule, and all that is to be said about it, each as `line:column: message`. */
+/** A source that breaks one rule, and all expected messages, each as `line:column: message`. */
 export interface WrongSource {
   readonly rule: string;
   readonly source: string;
   readonly problems: readonly string[];
 }
 
-/** A marked function with this signature. */
+/** The source of a marked function with this signature. */
 export const tool = (signature: string, before = ""): string => `${before}\n/** Does it.\n * @tool */\n${signature}\n`;
 export const taking = (parameters: string, before = ""): string =>
   tool(`export async function f(${parameters}): Promise<void> {}`, before);

@@ -29,7 +29,7 @@ const write = defineTool({
   run: ({ path }) => `wrote ${path}`,
 });
 
-/** A session with a tool that reads and one that writes. */
+/** Creates a session with a tool that reads and one that writes. */
 export async function createFileSession(): Promise<AgentSession> {
   const { kernel, open } = await createTestKernel({ tools: [read, write] });
   return createAgentSession(kernel, await open());

@@ -3,23 +3,23 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { JsonObject } from "@narthex/contracts";
 
-/** A provider on this machine that answers each request with a stream of its script. */
+/** A provider on this machine that responds to each request with a scripted stream. */
 export interface ScriptedProvider extends AsyncDisposable {
   readonly url: string;
-  /** The bodies it was sent. */
+  /** The bodies of the requests it received. */
   readonly requests: JsonObject[];
 }
 
-/** One streamed answer: the data of its events. `cut` breaks the connection instead of ending it. */
+/** One streamed response: the data of its events. `cut` breaks the connection instead of ending it. */
 export type ScriptedStream = readonly (JsonObject | "[DONE]" | "cut")[];
 
-/** Answers each request with the next stream. */
+/** Responds to each request with the next stream. */
 export function startScriptedProvider(...streams: readonly ScriptedStream[]): Promise<ScriptedProvider> {
   let next = 0;
   return startProvider(() => streams[next++] ?? []);
 }
 
-/** Answers each request with the stream that its body calls for. */
+/** Responds to each request with a stream chosen by the request's body. */
 export async function startProvider(streamFor: (request: JsonObject) => ScriptedStream): Promise<ScriptedProvider> {
   const requests: JsonObject[] = [];
   const server = createServer((request, response) => {
@@ -49,7 +49,7 @@ export async function startProvider(streamFor: (request: JsonObject) => Scripted
   };
 }
 
-/** A list of objects in a request. */
+/** The list of objects in a field of a request. */
 export function listIn(request: JsonObject | undefined, field: string): JsonObject[] {
   const list = request?.[field];
   return Array.isArray(list) ? (list as JsonObject[]) : [];

@@ -1,6 +1,6 @@
 import type { Transcript, TranscriptEntry } from "../transcript.ts";
 
-/** A transcript that a test can cut off anywhere, as a crash would. */
+/** A transcript that a test can truncate anywhere, as a crash would. */
 export function createMemoryTranscript(from: readonly TranscriptEntry[] = []) {
   const entries = [...from];
   const transcript: Transcript = {

@@ -12,7 +12,7 @@ export interface Setting extends Partial<Omit<AgentOptions, "session" | "model">
   readonly open?: Partial<OpenSessionOptions>;
 }
 
-/** A run of a scripted model on a kernel with these tools. */
+/** Runs a scripted model on a kernel with these tools. */
 export async function runScripted(tools: readonly Tool[], turns: readonly ScriptedTurn[], setting: Setting = {}) {
   const { kernel: options, open: opening, ...more } = setting;
   const { kernel, open, records } = await createTestKernel({ tools, ...options });
@@ -37,7 +37,7 @@ export function resultsIn(messages: readonly AgentMessage[]): string[] {
   return messages.flatMap((message) => (message.role === "tool" ? [message.text] : []));
 }
 
-/** Every call has its one result, behind the message that made it. */
+/** Asserts that every call has exactly one result, after the message that made it. */
 export function assertComplete(messages: readonly AgentMessage[]): void {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.calls.map(({ id }) => id) : []));
   const results = messages.flatMap((message) => (message.role === "tool" ? [message.callId] : []));

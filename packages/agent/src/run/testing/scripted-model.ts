@@ -5,11 +5,11 @@ import type { ModelClient, ModelEvent, ModelRequest } from "../../model/model-cl
 export type ScriptedTurn = readonly ModelEvent[] | ((request: ModelRequest) => AsyncIterable<ModelEvent>);
 
 export interface ScriptedModel extends ModelClient {
-  /** What it was sent, turn by turn. */
+  /** The requests it received, one per turn. */
   readonly requests: { readonly messages: readonly AgentMessage[]; readonly tools: readonly string[] }[];
 }
 
-/** Says what it is told to, one turn after the other; the last one again and again. */
+/** Creates a model that plays one turn after the other and repeats the last one. */
 export function createScriptedModel(...turns: ScriptedTurn[]): ScriptedModel {
   const requests: ScriptedModel["requests"] = [];
   return {
@@ -24,7 +24,7 @@ export function createScriptedModel(...turns: ScriptedTurn[]): ScriptedModel {
 
 let made = 0;
 
-/** A message that makes these calls: name and arguments. */
+/** A message with these calls, each with a name and arguments. */
 export function calling(...calls: readonly (readonly [name: string, input: unknown])[]): ModelEvent[] {
   return [
     {

@@ -34,7 +34,7 @@ export const objects = fc.dictionary(
   },
 );
 
-/** Cuts a text anywhere, inside escapes and surrogate pairs too. */
+/** Splits a text at these positions, even inside escapes and surrogate pairs. */
 export function cutAt(text: string, places: readonly number[]): string[] {
   const at = [0, ...places.map((place) => place % (text.length + 1)), text.length].sort((a, b) => a - b);
   return at.slice(1).map((end, index) => text.slice(at[index], end));

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { ownField } from "@narthex/kernel";
 
-/** Of an API's own dialect, and of no use to whoever checks an input. */
+/** Keywords of the OpenAPI dialect that do not matter for validation. */
 const IGNORED_KEYWORDS = new Set(["discriminator", "xml", "externalDocs", "example", "nullable", "deprecated"]);
 const SUBSCHEMA_KEYWORDS = new Set(
   "items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties".split(
@@ -13,9 +13,9 @@ const SUBSCHEMA_MAP_KEYWORDS = new Set(["properties", "patternProperties", "depe
 const OWN_REFERENCE = /^#\/components\/schemas\/([A-Za-z0-9._-]+)$/;
 
 /**
- * JSON Schema of what an API's description calls one, with the named schemas that it needs.
+ * Converts schemas of an OpenAPI document to JSON Schema, with the named schemas that they refer to.
  *
- * SECURITY: a reference to anywhere but the same document is refused: nothing is fetched because a document says so.
+ * SECURITY: a reference outside the same document is rejected, so a document cannot make the kernel fetch anything.
  */
 export class SchemaConverter {
   readonly problems: string[] = [];
@@ -26,7 +26,7 @@ export class SchemaConverter {
     this.#named = named;
   }
 
-  /** Those that were referred to so far, by name. */
+  /** Named schemas that were referred to so far. */
   get definitions(): JsonObject {
     return Object.fromEntries([...this.#needed].sort(([left], [right]) => (left < right ? -1 : 1)));
   }
@@ -57,7 +57,7 @@ export class SchemaConverter {
       return "#";
     }
     if (!this.#needed.has(name)) {
-      // Before it is converted: it may refer to itself.
+      // Set before the conversion, because a schema may refer to itself.
       this.#needed.set(name, true);
       this.#needed.set(name, this.convert(found));
     }
@@ -65,14 +65,17 @@ export class SchemaConverter {
   }
 }
 
-/** Version 3.0 says `nullable` where JSON Schema has a type. */
+/** OpenAPI 3.0 uses `nullable` where JSON Schema uses a type. */
 function withNull(converted: Record<string, JsonValue>, { nullable, type, enum: values }: JsonObject): JsonObject {
   if (nullable !== true || typeof type !== "string") return converted;
   const withNone = Array.isArray(values) && !values.includes(null) ? { enum: [...values, null] } : {};
   return { ...converted, type: [type, "null"], ...withNone };
 }
 
-/** Version 3.0 says of a bound that it is exclusive; JSON Schema gives that bound a name of its own. */
+/**
+ * In OpenAPI 3.0 `exclusiveMinimum` is a boolean beside `minimum`; in JSON Schema it is the bound itself. Likewise for
+ * the maximum.
+ */
 function withBounds(
   converted: JsonObject,
   { exclusiveMinimum, exclusiveMaximum, minimum, maximum }: JsonObject,

@@ -6,15 +6,15 @@ import { parseManifest } from "../parse-manifest.ts";
 import type { DECLARATION_KEYS } from "../read-declaration.ts";
 import { type DescribedOperation, readOperations } from "./read-operations.ts";
 
-/** What a manifest says besides where the description lies. */
+/** Settings of a manifest that names an OpenAPI description. */
 export interface ImportSettings {
-  /** Instead of the description's own. */
+  /** Overrides the URL in the description. */
   readonly url?: string;
-  /** Only these, by their ids; all by default. */
+  /** Ids of the operations to import; all by default. */
   readonly operations?: readonly string[];
-  /** Put before every name. */
+  /** Prefix of every tool name. */
   readonly namePrefix?: string;
-  /** How the key is sent: `secret`, `header`, `prefix`. */
+  /** How the API key is sent: `secret`, `header`, `prefix`. */
   readonly key: JsonObject;
 }
 
@@ -25,12 +25,15 @@ const RELEASE = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/;
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 8192;
 
-/** Whether this is a description of an API itself. */
+/** Whether this JSON value is an OpenAPI description. */
 export function isOpenApi(json: JsonValue): json is JsonObject {
   return isJsonObject(json) && typeof json["openapi"] === "string" && VERSION.test(json["openapi"]);
 }
 
-/** A manifest that names one; the file's path and what it says besides. Undefined for any other. */
+/**
+ * Reads a manifest that names an OpenAPI description: the path of that file and the settings. Returns undefined for any
+ * other manifest.
+ */
 export function readImport(json: JsonValue, file: string): { file: string; settings: ImportSettings } | undefined {
   if (!isJsonObject(json) || typeof json["openapi"] !== "string" || !json["openapi"].startsWith("./")) return undefined;
   const reader = createJsonReader();
@@ -54,8 +57,8 @@ export function readImport(json: JsonValue, file: string): { file: string; setti
 }
 
 /**
- * The operations of an API as tools. They count as the tools of an MCP server do: side_effecting, external and net_write,
- * whatever their description says of them. Throws INVALID_DECLARATION with every problem.
+ * Converts the operations of an API to tools. Like tools of an MCP server they count as side_effecting, external and
+ * net_write, whatever their description claims. Throws INVALID_DECLARATION with every problem.
  */
 export function importOpenApi(
   document: JsonObject,
@@ -73,7 +76,7 @@ export function importOpenApi(
     const endpoint = {
       url,
       ...settings.key,
-      // What only asks may be asked again.
+      // GET only: other methods may not be safe to retry.
       idempotent: operation.method === "GET",
       operation: operationToJson(operation),
     };
@@ -114,7 +117,7 @@ function findProblems(document: JsonObject, found: readonly DescribedOperation[]
   ];
 }
 
-/** `listPets`, `pets/list` and `GET /pets` as a tool is called. */
+/** Derives a tool name from `listPets`, `pets/list` or `GET /pets`. */
 function toToolName({ id }: DescribedOperation, { namePrefix = "" }: ImportSettings): string {
   const words = id
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")

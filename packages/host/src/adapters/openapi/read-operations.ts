@@ -3,9 +3,9 @@ import { ownField } from "@narthex/kernel";
 import { OPERATION_METHODS, type OperationMethod, type OperationParameter } from "../operation-pin.ts";
 import { SchemaConverter } from "./convert-schema.ts";
 
-/** One operation of a description, before anybody decided about it. */
+/** One operation of an OpenAPI description, before it is checked or selected. */
 export interface DescribedOperation {
-  /** As the description has it, or made of method and path. */
+  /** The `operationId` of the description, or else derived from method and path. */
   readonly id: string;
   readonly method: OperationMethod;
   readonly path: string;
@@ -13,14 +13,14 @@ export interface DescribedOperation {
   readonly parameters: readonly OperationParameter[];
   readonly hasBody: boolean;
   readonly inputSchema: JsonObject;
-  /** Why it cannot be a tool. */
+  /** Reasons why it cannot become a tool. */
   readonly problems: readonly string[];
 }
 
 const BODY = "body";
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 
-/** Every operation of an OpenAPI document. */
+/** Returns every operation of an OpenAPI document. */
 export function readOperations(document: JsonObject): DescribedOperation[] {
   const paths = asObject(ownField(document, "paths"));
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -85,7 +85,7 @@ function readOperation(
   };
 }
 
-/** Those of the operation itself take the place of the path's. */
+/** Parameters of the operation override those of its path. */
 function parametersOf(document: JsonObject, item: JsonObject, operation: JsonObject): JsonObject[] {
   const found = new Map<string, JsonObject>();
   for (const json of [...listOf(item["parameters"]), ...listOf(operation["parameters"])]) {
@@ -106,7 +106,10 @@ function bodyOf(
   return { schema, isRequired: body["required"] === true };
 }
 
-/** A part of the document under its name; one that is not there is empty, and then lacks what it needs. */
+/**
+ * Resolves a reference to a component of the same document. A missing component becomes an empty object, which then
+ * fails validation.
+ */
 function resolveReference(document: JsonObject, json: JsonValue, kind: string): JsonObject {
   const object = asObject(json);
   const reference = object["$ref"];

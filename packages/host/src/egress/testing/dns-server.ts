@@ -2,26 +2,26 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { addressBytes } from "../address-class.ts";
 
-/** A record as it is answered: an address, or the name that the asked one is another name of. */
+/** A record in a DNS response: an address, or the name that the queried name is an alias of. */
 export type DnsRecord = { readonly address: string } | { readonly alias: string };
 
 export interface DnsQuery {
   readonly name: string;
   readonly type: "A" | "AAAA" | "other";
-  /** Which one of its name and type it is, from 1. */
+  /** Number of the query among those for the same name and type, from 1. */
   readonly turn: number;
 }
 
-/** `silence` answers nothing at all. */
+/** `silence` sends no response at all. */
 export type DnsAnswer = readonly DnsRecord[] | "nxdomain" | "silence";
 
 export interface DnsServer {
-  /** As `createServerLookUp` takes it. */
+  /** In the form that `createServerLookUp` takes. */
   readonly address: string;
   readonly queries: readonly DnsQuery[];
 }
 
-/** A test, or whatever else says when it is over. */
+/** A test, or anything else with a hook at its end. */
 export interface Ending {
   after(end: () => Promise<void>): void;
 }
@@ -31,7 +31,7 @@ const TYPES = new Map([
   [28, "AAAA"],
 ] as const);
 
-/** A name server on a free port, which ends with its test. Every answer has a life of zero seconds. */
+/** Starts a DNS server on a free port; it stops when the test ends. Every record has a TTL of zero seconds. */
 export async function serveDns(t: Ending, answer: (query: DnsQuery) => DnsAnswer): Promise<DnsServer> {
   const queries: DnsQuery[] = [];
   const socket = createSocket("udp4");

@@ -7,23 +7,23 @@ export interface CountingServer {
   readonly port: number;
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
-  /** How often it was connected to. */
+  /** Number of connections so far. */
   connections(): number;
-  /** How many of these are still there. */
+  /** Number of connections that are still open. */
   open(): number;
 }
 
-/** Answers HTTP on a free port of a loopback address, and ends with its test. */
+/** Serves HTTP on a free port of a loopback address; stops when the test ends. */
 export function serveHttp(t: TestContext, listener: RequestListener, address?: string): Promise<CountingServer> {
   return listen(t, createHttpServer({ keepAliveTimeout: 60_000 }, listener), address);
 }
 
-/** Says whatever it wants. */
+/** Serves raw bytes chosen by the test. */
 export function serveRaw(t: TestContext, speak: (socket: Socket) => void, address?: string): Promise<CountingServer> {
   return listen(t, createServer(quiet(speak)), address);
 }
 
-/** The same by TLS. */
+/** Serves raw bytes over TLS. */
 export function serveTls(
   t: TestContext,
   options: TlsOptions,
@@ -34,7 +34,7 @@ export function serveTls(
   return listen(t, server);
 }
 
-/** A whole answer, said once the request's headers have come. */
+/** Sends a complete response once the headers of the request have arrived. */
 export function saying(...pieces: readonly (string | Buffer)[]): (socket: Socket) => void {
   return (socket) => {
     socket.once("data", () => {

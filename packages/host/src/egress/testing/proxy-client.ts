@@ -16,27 +16,27 @@ export interface ProxyRequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** Instead of the call's own; empty for none at all. */
+  /** Replaces the credential of the call; empty for no credential. */
   readonly credential?: string;
   readonly agent?: Agent;
 }
 
 export interface OpenedProxy extends EgressProxy {
   readonly pass: TestPass;
-  /** Of the gate, for the sockets of all its proxies. */
+  /** Directory of the gate, for the sockets of all its proxies. */
   readonly folder: string;
   closeGate(): Promise<void>;
-  /** The word of the call, as it stands in paths. */
+  /** The secret word of the call, as it appears in paths. */
   readonly word: string;
-  /** One request as a program's client sends it. */
+  /** Sends one request as a program's client does. */
   ask(target: string, asking?: ProxyRequestOptions): Promise<ProxyResponse>;
-  /** A connection on which to say anything. */
+  /** Opens a raw connection to the proxy. */
   dial(): Socket;
-  /** The head of a CONNECT request with the call's own word. */
+  /** Returns the head of a CONNECT request with the credential of the call. */
   connectHead(authority: string): string;
 }
 
-/** A proxy that ends with its test. */
+/** Opens a proxy that closes when the test ends. */
 export async function openTestProxy(
   t: TestContext,
   passOptions: TestPassOptions = {},
@@ -97,7 +97,7 @@ function ask(socketPath: string, path: string, { credential = "", method = "GET"
   });
 }
 
-/** All that comes until the other side ends. */
+/** Reads everything until the other side ends. */
 export async function hearAll(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -108,7 +108,7 @@ export async function hearAll(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString("latin1");
 }
 
-/** What comes until it holds this. */
+/** Reads until the received text contains `end`. */
 export function hearUntil(socket: Socket, end: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let heard = "";

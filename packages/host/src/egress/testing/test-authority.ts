@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface TestAuthority {
-  /** In PEM. */
+  /** Certificate in PEM. */
   readonly authority: string;
-  /** Of a server, for these names and addresses (`DNS:a.test`, `IP:127.0.0.1`). */
+  /** Issues a server certificate for these names and addresses (`DNS:a.test`, `IP:127.0.0.1`). */
   issue(names: readonly string[]): { readonly key: string; readonly cert: string };
   remove(): void;
 }
@@ -14,7 +14,7 @@ export interface TestAuthority {
 const DAYS = ["-days", "2"];
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/** An authority of its own, made on the spot. */
+/** Creates a new certificate authority. */
 export function createTestAuthority(): TestAuthority {
   const folder = mkdtempSync(join(tmpdir(), "authority-"));
   const at = (name: string): string => join(folder, name);

@@ -5,26 +5,26 @@ import { createEgressGate, type EgressGateOptions } from "../create-egress-gate.
 
 export interface TestPass extends EgressGrant {
   readonly events: EgressEvent[];
-  /** Whom it was asked about, in order. */
+  /** Targets that the pass was asked to admit, in order. */
   readonly asked: EgressTarget[];
   readonly charges: number[];
 }
 
 export interface TestPassOptions extends Partial<Pick<EgressGrant, "credentials" | "charge" | "admit">> {
-  /** All others are refused; by default nobody is. */
+  /** The only admitted hosts; all by default. */
   readonly hosts?: readonly string[];
-  /** Whether requests may send; they may by default. */
+  /** Whether requests may send; true by default. */
   readonly sends?: boolean;
-  /** Instead of the list that follows. */
+  /** Overrides `granted`. */
   readonly isGranted?: (address: string, sends: boolean) => boolean;
-  /** These alone, of the addresses that are not public; the server's own by default. */
+  /** The only addresses that are granted although they are not public; by default that of the server. */
   readonly granted?: readonly string[];
   readonly bounds?: Partial<EgressBounds>;
 }
 
 const BOUNDS: EgressBounds = { maxRequests: 1000, maxBytes: 2 ** 31, maxBodyBytes: 2 ** 30 };
 
-/** A pass that keeps what it was asked and told. */
+/** Creates a pass that records its calls. */
 export function testPass(options: TestPassOptions = {}): TestPass {
   const { hosts, sends = true, granted = ["127.0.0.1"], credentials = [] } = options;
   const events: EgressEvent[] = [];
@@ -54,11 +54,11 @@ export function testPass(options: TestPassOptions = {}): TestPass {
 
 export interface OpenedExit extends EgressClient {
   readonly pass: TestPass;
-  /** GET, or what it is told. */
+  /** Sends a request; GET by default. */
   ask(url: string, more?: Partial<Parameters<EgressClient["request"]>[0]>): ReturnType<EgressClient["request"]>;
 }
 
-/** An exit that ends with its test. */
+/** Opens an egress client that closes when the test ends. */
 export function openTestExit(
   t: TestContext,
   passOptions: TestPassOptions = {},

@@ -5,7 +5,7 @@ import type { ScratchWorkspace } from "./scratch-workspace.ts";
 
 type Answer<Kind extends FileResult["kind"]> = FileResult & { readonly kind: Kind };
 
-/** Operations as tests write them: the rest is as it mostly is. */
+/** Creates operations with the usual defaults. */
 export const read = (path: string, offset = 0, limit = 0): FileOperation => ({ kind: "read", path, offset, limit });
 export const write = (
   path: string,
@@ -77,7 +77,7 @@ export async function gather(content: AsyncIterable<Uint8Array>): Promise<Buffer
   return Buffer.concat(pieces);
 }
 
-/** Everything that an operation would replace, with its bytes, and then lets go. */
+/** Returns everything that an operation would replace, with its bytes, then abandons it. */
 export async function gatherPreimages(
   scratch: ScratchWorkspace,
   operation: FileOperation,

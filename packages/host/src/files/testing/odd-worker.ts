@@ -1,4 +1,4 @@
-/** A worker that was taken over: it starts as it should, and then says what its first argument tells it to. */
+/** A compromised worker: it starts normally, then sends the invalid responses selected by its first argument. */
 import { statSync, writeSync } from "node:fs";
 import { encodeMessage, MessageReader, REQUEST_BOUNDS } from "../worker/worker-message.ts";
 import type { WorkerRequest } from "../worker/messages.ts";

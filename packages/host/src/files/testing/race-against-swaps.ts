@@ -13,24 +13,24 @@ import { edit, gather, list, move, read, remove, write } from "./file-operations
 import { createScratchWorkspace, type ScratchWorkspace, testMachine } from "./scratch-workspace.ts";
 
 export interface SwapRaceOptions {
-  /** Operations in all. */
+  /** Number of operations. */
   readonly tries: number;
   /**
-   * Whether what lies outside is mounted into the sandbox as well, where a link would find it: then nothing but the
-   * way in which paths are walked keeps operations inside.
+   * Whether the files outside are also mounted into the sandbox, where a link could reach them. Then only the way in
+   * which paths are walked keeps operations inside.
    */
   readonly canary: "mounted" | "outside";
-  /** Called between operations; what it throws ends the race. */
+  /** Called between operations; throwing ends the race. */
   progress?(done: number): void;
 }
 
 export interface SwapRaceOutcome {
   readonly tries: number;
-  /** How operations ended: `done`, or a code. */
+  /** How often operations ended with each result: `done`, or an error code. */
   readonly ends: ReadonlyMap<string, number>;
-  /** How often a plain read of the same path got what lies outside: the race is a real one if it did at all. */
+  /** How often a plain read of the same path returned content from outside. Above zero, the race is real. */
   readonly fooled: number;
-  /** Everything that must not have happened. */
+  /** Descriptions of everything that must not happen. */
   readonly escapes: readonly string[];
 }
 
@@ -39,12 +39,12 @@ const CHECK_EVERY = 50;
 const RACER = fileURLToPath(new URL("./swap-racer.py", import.meta.url));
 const CANARY = "this lies outside";
 const INSIDE = "this lies inside";
-/** Everything else is a fault. */
+/** Any other result is a failure. */
 const HARMLESS = new Set(["done", "PATH_ESCAPE", "FILE_NOT_FOUND", "FILE_EXISTS", "EXECUTION_FAILED", "NO_MATCH"]);
 
 /**
- * Works on a directory and a file that another process exchanges for links to the outside all the time. Every
- * operation must end inside, or fail.
+ * Works on a directory and a file that another process continuously swaps with links to the outside. Every operation
+ * must end inside, or fail.
  */
 export async function raceAgainstSwaps(options: SwapRaceOptions): Promise<SwapRaceOutcome> {
   let canary = "";
@@ -94,7 +94,7 @@ class Race {
     }
   }
 
-  /** Nothing of it was changed, taken away or added to. */
+  /** Verifies that nothing outside was changed, deleted or added. */
   async checkCanary(): Promise<void> {
     const names = (await readdir(this.#canary)).sort();
     if (names.join() !== "only-outside,target,victim") this.#escapes.push(`outside there are ${names.join()}`);
@@ -137,7 +137,7 @@ class Race {
     try {
       if (readFileSync(this.#scratch.at("swap/target"), "utf8") === CANARY) this.#fooled++;
     } catch {
-      // Between two names.
+      // The name is missing during a swap.
     }
   }
 }
@@ -171,7 +171,7 @@ async function makeCanary({ directory }: ScratchWorkspace): Promise<string> {
     await writeFile(join(canary, name), CANARY);
     chmodSync(join(canary, name), 0o666);
   }
-  // Whoever got there could do anything.
+  // Permissions protect nothing here, so that every escape shows.
   chmodSync(canary, 0o777);
   return canary;
 }

@@ -10,25 +10,25 @@ import {
   type WorkspaceFilesOptions,
 } from "../create-workspace-files.ts";
 
-/** Whoever the workers run as when the tests run as root. */
+/** The user that workers run as when the tests run as root. */
 export const TEST_USER = 1000;
 
-/** A workspace beside which something lies that nobody must reach, and the real driver. */
+/** A workspace with files beside it that must not be reached, and the real driver. */
 export interface ScratchWorkspace extends AsyncDisposable {
   readonly files: WorkspaceFilesDriver;
-  /** Everything that belongs to it. */
+  /** Directory with all its files. */
   readonly directory: string;
   readonly workspace: string;
-  /** Path of something in the workspace. */
+  /** Returns a path in the workspace. */
   at(path: string): string;
-  /** Gives everything in the workspace to the user that the workers run as. */
+  /** Changes the owner of everything in the workspace to the user that workers run as. */
   own(): Promise<void>;
   prepare(operation: FileOperation, signal?: AbortSignal): Promise<PreparedOperation>;
-  /** Prepares and commits. */
+  /** Prepares and commits an operation. */
   run(operation: FileOperation): Promise<FileResult>;
-  /** Names in the workspace that begin as temporary files do. */
+  /** Lists names in the workspace that start like temporary files. */
   leftOvers(): Promise<string[]>;
-  /** The same, as soon as there is one. */
+  /** Waits until there is at least one such name. */
   untilLeftOver(): Promise<[string, ...string[]]>;
 }
 

@@ -19,25 +19,25 @@ import { ABSENT, stateOf, type VirtualNode, VirtualTree } from "./virtual-tree.t
 
 type OperationOf<Kind extends FileOperation["kind"]> = FileOperation & { readonly kind: Kind };
 
-/** What an operation will do, once it is found to be possible. */
+/** What an operation will do, once it is known to be possible. */
 interface Plan {
   readonly opened: readonly string[];
-  /** Paths of what is replaced or taken away. */
+  /** Paths that are replaced or deleted. */
   readonly replaced: readonly string[];
   perform(): Promise<FileResult>;
 }
 
 const NEW_FILE_MODE = 0o644;
 const PERMISSIONS = 0o777;
-/** As large as the files that a worker edits. */
+/** The same limit as for real edits. */
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const MAX_OCCURRENCES = 100_000;
 const MAX_LINES = 1000;
 
 /**
- * A workspace in memory that holds what a recorded call read and replaced: what its tool does to files, it does here.
- * Nothing of the machine is touched, whatever the paths are. What the record does not hold is asked for by nobody: such
- * a call is served from its record.
+ * Creates a workspace in memory with the files that a recorded call read and replaced. The tool's file operations are
+ * executed there, and nothing on this machine is accessed, whatever the paths are. A call that needs content that is
+ * not in the record is served from its record instead.
  */
 export function createVirtualFiles(
   record: StoredFileTrace,
@@ -223,7 +223,7 @@ function changed(changes: readonly FileChange[]): FileResult & { readonly kind: 
   return { kind: "changed", changes, lines: [] };
 }
 
-/** A file with something behind it, of which only the hash is computed until somebody reads it. */
+/** Appends to a file. Only the hash is computed now; the content is read on demand. */
 async function appendContent(before: VirtualContent, content: Uint8Array): Promise<VirtualContent> {
   const hasher = createBlake3();
   for await (const chunk of before.read(0, before.size)) hasher.update(chunk);
@@ -256,5 +256,5 @@ async function wholeOf(content: VirtualContent): Promise<Buffer> {
 }
 
 async function* emptyContent(): AsyncGenerator<Uint8Array> {
-  // There are no bytes.
+  // Yields nothing.
 }

@@ -1,17 +1,17 @@
 import { blake3, toHex } from "@narthex/contracts";
 import { type ReplayContent, ServedFromRecord } from "@narthex/kernel";
 
-/** A part of a file that was read, and where its bytes are. */
+/** A part of a file that was read, and how to open its bytes. */
 export interface RecordedPart {
   readonly offset: number;
   readonly size: number;
   readonly open: () => Promise<ReplayContent | undefined>;
 }
 
-/** What is in a file of the record: all of it, or only the parts that were read. */
+/** Content of a recorded file: complete, or only the parts that were read. */
 export interface VirtualContent {
   readonly size: number;
-  /** Lower-case hex; empty where only parts are known. */
+  /** Lower-case hex; empty if only parts are known. */
   readonly hash: string;
   read(offset: number, length: number): AsyncIterable<Uint8Array>;
 }
@@ -34,21 +34,24 @@ export function wholeContent(
   return partsContent(size, hash, [{ offset: 0, size, open }]);
 }
 
-/** What lies outside of the parts, or was not kept, is not made up: the call is served from its record. */
+/**
+ * Creates content from parts. Bytes outside the parts, or not stored, are not invented: reading them throws, and the
+ * call is served from its record.
+ */
 export function partsContent(size: number, hash: string, parts: readonly RecordedPart[]): VirtualContent {
   return {
     size,
     hash,
     async *read(offset, length) {
       if (length === 0) return;
-      // A tool that stopped reading before the end was given no more than it took.
+      // If the recorded tool stopped reading early, the part contains only the bytes that it received.
       const part = parts.find((known) => known.offset <= offset && offset < known.offset + known.size);
       const content = part && (await part.open());
       if (part === undefined || content === undefined) throw new ServedFromRecord("not_kept");
       const skipped = offset - part.offset;
       const known = Math.min(length, part.size - skipped);
       yield* content.stream(skipped, known);
-      // Whoever reads on asks for what was never read.
+      // The tool reads further than the recorded one did.
       if (known < length) throw new ServedFromRecord("not_kept");
     },
   };

@@ -16,8 +16,8 @@ const NEW_DIRECTORY: VirtualNode = { kind: "directory", mode: 0o755 };
 const READ_MODE = 0o644;
 
 /**
- * The files that a call read, replaced or took away, as they were before it. A directory that leads to one of them is
- * there, unless the call had to make it; nothing else is known.
+ * The files that a call read, replaced or deleted, in their state before the call. Parent directories exist unless the
+ * call had to create them; nothing else is known.
  */
 export class VirtualTree {
   readonly #nodes = new Map<string, VirtualNode>();
@@ -26,7 +26,7 @@ export class VirtualTree {
   constructor(record: StoredFileTrace, open: Open) {
     this.#through = new Map(record.resolvedLinks.map(({ named, opened }) => [named, opened]));
     for (const { path, before } of record.changed) {
-      // A path that was changed twice was first as its first change found it.
+      // If a path was changed twice, the state before the first change counts.
       if (!this.#nodes.has(path)) this.#nodes.set(path, nodeOf(before, open));
     }
     for (const [path, parts] of partsByPath(record)) {
@@ -34,7 +34,7 @@ export class VirtualTree {
     }
   }
 
-  /** Where a name led, through links that were there. */
+  /** Resolves a path through the recorded links. */
   resolve(path: string): string {
     return this.#through.get(path) ?? path;
   }
@@ -49,12 +49,14 @@ export class VirtualTree {
     this.#nodes.set(path, node);
   }
 
-  /** In the order in which the record lists them. */
+  /** Returns paths in the order of the record. */
   below(path: string): string[] {
     return [...this.#nodes].filter(([name, { kind }]) => name.startsWith(`${path}/`) && kind !== "absent").map(first);
   }
 
-  /** Directories that must be made for a path, outermost first. Throws NOT_A_DIRECTORY where something else is. */
+  /**
+   * Directories that must be created for a path, outermost first. Throws NOT_A_DIRECTORY if a parent is something else.
+   */
   missingParents(path: string): string[] {
     const parts = path.split("/").slice(0, -1);
     const missing: string[] = [];
@@ -116,7 +118,7 @@ function partsByPath({ read }: StoredFileTrace): Map<string, KnownPart[]> {
 function readNode(known: readonly KnownPart[], open: Open): VirtualNode {
   const size = Math.max(...known.map(({ offset, size: length, of = offset + length }) => of));
   const whole = known.find((part) => part.offset === 0 && part.size === size);
-  // The longest first: a short one may have been left early.
+  // Longest first, because a short read may have stopped early.
   const parts: RecordedPart[] = known
     .toSorted((one, other) => other.size - one.size)
     .map(({ offset, size: length, hash }) => ({ offset, size: length, open: () => open(hash) }));

@@ -2,7 +2,7 @@ import type { WorkerReply } from "./messages.ts";
 
 const MAX_BATCH_BYTES = 512 * 1024;
 
-/** As many entries as go into one frame, as JSON. */
+/** Encodes as many entries as fit into one message, as JSON. */
 export function encodeEntries(
   entries: readonly object[],
   from: number,

@@ -7,7 +7,7 @@ export interface FaultFacts {
   readonly lines?: readonly number[];
 }
 
-/** Why an operation is not done. */
+/** Why an operation is not performed. */
 export class FileFault extends Error {
   override readonly name: string = "FileFault";
   readonly code: FaultCode;
@@ -22,15 +22,15 @@ export class FileFault extends Error {
   }
 }
 
-/** Whatever was thrown, as it is told to the kernel. */
+/** Converts any thrown value to a message for the kernel. */
 export function describeFault(thrown: unknown): FailedReply {
   const fault = thrown instanceof FileFault ? thrown : systemFault(thrown);
   return { type: "failed", code: fault.code, reason: fault.reason, ...fault.facts };
 }
 
 /**
- * Runs the part of a commit up to its change, which is the last system call in it: what is thrown there has changed nothing.
- * Faults outside such a part may have come after a change.
+ * Runs the part of a commit up to its change, which must be its last system call: if it throws, nothing was changed.
+ * Errors outside such a part may occur after a change.
  */
 export function markUnchangedOnThrow<T>(act: () => T): T {
   try {
@@ -40,7 +40,7 @@ export function markUnchangedOnThrow<T>(act: () => T): T {
   }
 }
 
-/** The same fault of an operation that is known to have changed nothing. */
+/** Returns the same error, marked as having changed nothing. */
 export function asUnchanged(thrown: unknown): FileFault {
   const { code, reason, facts } = thrown instanceof FileFault ? thrown : systemFault(thrown);
   return new FileFault(code, reason, { ...facts, unchanged: true });

@@ -1,4 +1,7 @@
-/** Works on the files of one workspace, inside a sandbox. Told what to do by frames on stdin, answers on stdout. */
+/**
+ * The worker that accesses the files of one workspace, inside a sandbox. Reads requests from stdin and writes responses
+ * to stdout.
+ */
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { encodeMessage, MessageReader, REQUEST_BOUNDS } from "./worker-message.ts";
@@ -29,7 +32,7 @@ function start({ workspace, sweep, ...prefixes }: WorkerRequest & { type: "start
   for (const { path, prefix } of sweep) sweepPath(opened, path, (name) => name.startsWith(prefix));
 }
 
-/** Waits until all of it is taken: the kernel reads at all times, and never gets more than it asked for. */
+/** Blocks until everything is written: the kernel always reads, and never receives more than it requested. */
 function answer(id: number, reply: WorkerReply, payload?: Buffer): void {
   for (const piece of encodeMessage(id, reply, payload)) {
     for (let done = 0; done < piece.length; ) done += writeSync(1, piece, done);

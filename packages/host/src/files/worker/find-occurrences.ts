@@ -1,15 +1,15 @@
 export interface Occurrences {
-  /** How often a text stands there, those that overlap counted too. */
+  /** Number of occurrences, including overlapping ones. */
   readonly count: number;
-  /** Where it would be replaced: from the first on, each after the end of the one before. */
+  /** Positions to replace: the first occurrence, then each next one that does not overlap the previous. */
   readonly offsets: readonly number[];
-  /** Where it begins, overlapping or not; only the first thousand. */
+  /** Positions of the first thousand occurrences, including overlapping ones. */
   readonly starts: readonly number[];
 }
 
 const MAX_STARTS = 1000;
 
-/** Finds every place of a text. Takes time in proportion to both lengths, however often they almost fit. */
+/** Finds all occurrences of a text. Takes time linear in both lengths, even for repetitive content. */
 export function findOccurrences(bytes: Buffer, wanted: Buffer, maxOffsets: number): Occurrences {
   const first = bytes.indexOf(wanted);
   if (first < 0) return { count: 0, offsets: [], starts: [] };
@@ -33,7 +33,7 @@ export function findOccurrences(bytes: Buffer, wanted: Buffer, maxOffsets: numbe
   return { count, offsets, starts };
 }
 
-/** The line, counted from 1, on which each of some ascending places stands. */
+/** Returns the line numbers, from 1, of ascending positions. */
 export function linesOf(bytes: Buffer, offsets: readonly number[]): number[] {
   let [line, position] = [1, 0];
   return offsets.map((offset) => {
@@ -51,7 +51,7 @@ export function linesOf(bytes: Buffer, offsets: readonly number[]): number[] {
 
 const NEWLINE = 0x0a;
 
-/** For each start of the text: how much of it is also its end. */
+/** For each prefix of the text: the length of its longest proper prefix that is also its suffix. */
 function bordersOf(wanted: Buffer): Int32Array {
   const borders = new Int32Array(wanted.length);
   let matched = 0;

@@ -4,20 +4,22 @@ import type { ItemState } from "./messages.ts";
 import { type LastLink, leaveSpot, pathOf, type Spot, walk } from "./walk.ts";
 import { isInPlace, statEntry, openFile, readLink, type Workspace } from "./workspace.ts";
 
-/** What was found at a path, and is held open. */
+/** The file system entry found at a path, held open. */
 export interface HeldEntry {
   readonly spot: Spot;
   readonly path: string;
   readonly state: ItemState;
-  /** Undefined if nothing is there. */
+  /** Undefined if nothing exists there. */
   readonly stats: BigIntStats | undefined;
-  /** Of a file: open for reading. */
+  /** Descriptor for reading, if it is a file. */
   readonly file: number | undefined;
 }
 
 const MAX_TRIES = 40;
 
-/** Walks to a path and holds what is there. Somebody who exchanges it all the time is given up on. */
+/**
+ * Walks to a path and opens the entry there. Gives up after a number of attempts if another process keeps replacing it.
+ */
 export function holdEntry(workspace: Workspace, path: string, lastLink: LastLink): HeldEntry {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const spot = walk(workspace, path, lastLink);
@@ -38,7 +40,7 @@ export function releaseEntry({ spot, file }: HeldEntry): void {
   if (file !== undefined) closeSync(file);
 }
 
-/** Throws unless what is held is what its name still stands for, unchanged. */
+/** Throws unless the name still refers to the held entry, unchanged. */
 export function verifyUnchanged({ spot, stats, state }: HeldEntry): void {
   const isThere = isInPlace(spot.directory, spot.parents);
   const found =
@@ -49,7 +51,7 @@ export function verifyUnchanged({ spot, stats, state }: HeldEntry): void {
   }
 }
 
-/** Of a directory it is enough that it is the same one: what is in it is looked at where it matters. */
+/** For a directory, it is enough that it is the same one: its contents are checked where they matter. */
 export function isSame(left: BigIntStats | undefined, right: BigIntStats | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   if (left.ino !== right.ino || left.dev !== right.dev || left.mode !== right.mode) return false;
@@ -65,7 +67,7 @@ export function stateOf(stats: BigIntStats, target: string | undefined): ItemSta
   return target === undefined ? { kind: "other" } : { kind: "link", target };
 }
 
-/** Undefined if it became something else between two looks at it. */
+/** Returns undefined if the entry was replaced by another kind between two checks. */
 function holdSpot(workspace: Workspace, spot: Spot, lastLink: LastLink): HeldEntry | undefined {
   const path = pathOf(spot);
   const { directory, name, stats } = spot;

@@ -1,14 +1,14 @@
 import { closeSync, constants, linkSync, openSync, renameSync, unlinkSync } from "node:fs";
 import { errnoOf } from "./file-fault.ts";
 
-/** File systems without hard links, or files that may not have another name. */
+/** Errors of file systems without hard links, or for files that cannot have another link. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 /**
- * Gives a file or a link a new name, and takes the old one away. Throws EEXIST if the new name is taken: a second name
- * is made first, which the system refuses where one exists. `rename` would replace it without a word, and Node has no
- * `renameat2`. Without hard links the name is taken by an empty file that is then replaced. What is thrown has changed
- * nothing.
+ * Renames a file or a link. Throws EEXIST if the new name exists: it creates a hard link, which the system refuses in
+ * that case, then removes the old name. `rename` would silently replace the target, and Node does not offer
+ * `renameat2`. Without hard links, the name is reserved by an empty file that is then replaced. If it throws, nothing
+ * was changed.
  */
 export function linkExclusively(from: string, to: string): void {
   try {

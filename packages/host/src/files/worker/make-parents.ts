@@ -5,15 +5,15 @@ import { syncDirectory } from "./sync-directory.ts";
 import type { Spot } from "./walk.ts";
 import { entryPath, isInPlace, statEntry, openDirectory, reopen, type Workspace } from "./workspace.ts";
 
-/** The directory that a name is to be put into, made if need be. */
+/** The directory for a new name, created if necessary. */
 export interface ReadyDirectory {
   readonly directory: number;
   readonly parents: readonly string[];
-  /** What had to be made, outermost first. */
+  /** Directories that were created, outermost first. */
   readonly made: readonly Item[];
-  /** Makes what was made durable. */
+  /** Makes the created directories durable. */
   sync(): Promise<void>;
-  /** Takes away what was made, if nobody has put anything into it. */
+  /** Removes the created directories that are still empty. */
   undo(): void;
   close(): void;
 }
@@ -58,7 +58,7 @@ export function makeParents(workspace: Workspace, spot: Spot): ReadyDirectory {
   };
 }
 
-/** False if somebody else was faster. */
+/** Returns false if another process created it first. */
 function makeDirectory(parent: number, name: string): boolean {
   try {
     mkdirSync(entryPath(parent, name), NEW_DIRECTORY_MODE);
@@ -73,6 +73,6 @@ function tryToRemove(parent: number, name: string): void {
   try {
     rmdirSync(entryPath(parent, name));
   } catch {
-    // Somebody uses it already.
+    // Another process uses the directory already.
   }
 }

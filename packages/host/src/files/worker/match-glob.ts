@@ -1,6 +1,7 @@
 /**
- * Whether a path fits a pattern: `*` and `?` within a name, `[abc]`, `[!a-z]`, `**` for any number of directories,
- * `{a,b}`. A pattern without `/` is held against the name alone. Never slower than the two lengths multiplied.
+ * Compiles a glob pattern: `*` and `?` within a name, `[abc]`, `[!a-z]`, `**` for any number of directories, `{a,b}`. A
+ * pattern without `/` is matched against the name alone. Matching takes at most time proportional to the product of
+ * both lengths.
  */
 export function createGlob(pattern: string): (path: string) => boolean {
   const alternatives = expandBraces(pattern).map((text) => text.split("/").map(parseSegment));
@@ -29,7 +30,7 @@ function fitsOne(character: string, token: Token): boolean {
   return token.kind === "one" && token.fits(character);
 }
 
-/** Greedy with one step back: the last wildcard takes one more whenever what follows does not fit. */
+/** Greedy with limited backtracking: when the rest does not match, the last wildcard takes one more item. */
 function matchSequence<Item, Pattern>(
   items: readonly Item[],
   patterns: readonly Pattern[],
@@ -90,7 +91,10 @@ function parseSet(characters: readonly string[]): Token {
   return { kind: "one", fits: (character) => has(character) !== isNegated };
 }
 
-/** Every reading of `{a,b}`. What is not closed, and what would be too many, stands for itself. */
+/**
+ * Expands all alternatives of `{a,b}`. Unclosed braces are literal, and so is the whole pattern if there are too many
+ * alternatives.
+ */
 function expandBraces(pattern: string): string[] {
   const done: string[] = [];
   let open = [pattern];

@@ -1,4 +1,4 @@
-/** What the kernel and a file worker say to each other, each in the header of a frame. */
+/** Messages between the kernel and a file worker; each is the header of a worker message. */
 
 /** Paths are relative to the workspace, with `/` between their parts; the workspace itself is `.`. */
 export type WorkerOperation =
@@ -12,7 +12,7 @@ export type WorkerOperation =
       readonly limit: number;
     }
   | { readonly kind: "write"; readonly path: string; readonly mode: "replace" | "create_only" | "append" }
-  /** The text to find is the payload; the text to put there comes with the commit. */
+  /** The text to find is the payload; the replacement is sent with the commit. */
   | { readonly kind: "edit"; readonly path: string; readonly replaceAll: boolean }
   | { readonly kind: "delete"; readonly path: string; readonly recursive: boolean }
   | { readonly kind: "move"; readonly source: string; readonly destination: string; readonly overwrite: boolean }
@@ -22,27 +22,29 @@ export type WorkerOperation =
 export type WorkerRequest =
   | {
       readonly type: "start";
-      /** Where the workspace is outside: a link to a place in it by that name stays inside. */
+      /**
+       * Path of the workspace outside the sandbox. Absolute links below this path are resolved inside the workspace.
+       */
       readonly workspace: string;
-      /** How names of temporary files begin: those of one kernel's home, of one run of it, and of this worker. */
+      /** Prefixes of temporary file names: of one kernel's home, of one run of it, and of this worker. */
       readonly ownedPrefix: string;
       readonly runPrefix: string;
       readonly temporaryPrefix: string;
-      /** Directories in which an earlier worker may have left temporary files, and how their names begin. */
+      /** Directories in which an earlier worker may have left temporary files, and the prefix of their names. */
       readonly sweep: ReadonlyArray<{ readonly path: string; readonly prefix: string }>;
     }
   | { readonly type: "prepare"; readonly operation: WorkerOperation }
-  /** Bytes of an item that is held open. */
+  /** Requests bytes of an item that is held open. */
   | { readonly type: "pull"; readonly item: number; readonly offset: number; readonly length: number }
-  /** What is in a directory: of a listing, or of a tree that is to be deleted. */
+  /** Requests the entries of a listing, or of a tree that is to be deleted. */
   | { readonly type: "entries"; readonly from: number }
-  /** A piece of what is to be written; all but the last, which comes with the commit. Not answered. */
+  /** A chunk of the content to write. The last chunk is sent with the commit. Has no response. */
   | { readonly type: "content" }
   | { readonly type: "commit" }
-  /** Not answered. */
+  /** Has no response. */
   | { readonly type: "abandon" };
 
-/** What is at a path, as far as it can be told without reading it. */
+/** State of the entry at a path, as far as known without reading it. */
 export type ItemState =
   | { readonly kind: "absent" }
   | { readonly kind: "file"; readonly size: number; readonly mode: number }
@@ -66,22 +68,22 @@ export type WorkerReply =
 
 export interface PreparedReply {
   readonly type: "prepared";
-  /** What is held open. */
+  /** Items that are held open. */
   readonly items: readonly Item[];
-  /** The payload is the first item's content, from where a read begins. */
+  /** Whether the payload is the content of the first item, from the offset of the read. */
   readonly inline: boolean;
-  /** Whether anything is held: if not, nothing needs to be abandoned. */
+  /** Whether anything is held open: if not, the operation does not have to be abandoned. */
   readonly held: boolean;
-  /** Of an edit: where the text stands. As many 8-byte numbers stand before the inline content. */
+  /** Of an edit: the number of positions. They precede the inline content, as 8-byte numbers. */
   readonly occurrences?: number;
   readonly lines?: readonly number[];
 }
 
 export interface DoneReply {
   readonly type: "done";
-  /** What the operation left at the first item's path: its mode, where it has one. */
+  /** Mode of the entry that the operation left at the path of the first item, if it has one. */
   readonly mode: number;
-  /** Directories that had to be made, outermost first. */
+  /** Directories that were created, outermost first. */
   readonly made: readonly Item[];
 }
 
@@ -114,7 +116,7 @@ export const FAULT_CODES = [
   "EXECUTION_FAILED",
 ] as const;
 
-/** The kernel has the words for each: a worker's own are never shown. */
+/** The kernel has a text for each: text of a worker is never displayed. */
 export const FAULT_REASONS = [
   "code",
   "absolute-link",

@@ -11,12 +11,12 @@ import type { Ticket } from "./ticket.ts";
 import { isSameTree, openInTree, readTree, removeTree, type TreeEntry } from "./tree.ts";
 import { entryPath, openDirectory, type Workspace } from "./workspace.ts";
 
-/** Of all trees that wait to be deleted: each takes some memory. */
+/** Limit for all trees that wait to be deleted, because each uses memory. */
 const MAX_HELD_ENTRIES = 200_000;
 let heldEntries = 0;
 let temporaries = 0;
 
-/** Opens what is to be deleted. A link is deleted itself, never what it leads to. */
+/** Opens the entry to delete. A link itself is deleted, never its target. */
 export function prepareDelete(workspace: Workspace, path: string, recursive: boolean): Ticket {
   const held = holdEntry(workspace, path, "keep");
   try {
@@ -96,8 +96,8 @@ function treeTicket(workspace: Workspace, held: HeldEntry, recursive: boolean): 
 }
 
 /**
- * The directory loses its name first: from then on nobody finds it any more, and what is in it can be held against
- * what was reported. If that is not the same, it gets its name back.
+ * Deletes a directory. Renames it first, so that other processes no longer find it, then compares its contents with
+ * those reported before. If they differ, its name is restored.
  */
 function deleteTree(workspace: Workspace, held: HeldEntry, top: number, entries: readonly TreeEntry[]): void {
   const { directory, name } = held.spot;
@@ -119,8 +119,9 @@ function deleteTree(workspace: Workspace, held: HeldEntry, top: number, entries:
 }
 
 /**
- * Onto an empty directory that was just made, so that nothing that somebody else put there is lost. If the name is
- * taken, one beside it: under its temporary name it would be swept away one day. Answers whether it has its name again.
+ * Renames it onto an empty directory created for this purpose, so that nothing is overwritten. If the name is taken,
+ * uses another one beside it: under its temporary name it would be removed by a later sweep. Returns whether it has its
+ * original name again.
  */
 function restoreName(from: string, to: string): boolean {
   for (const name of [to, `${to}.kept-${temporaries}`]) {
@@ -129,7 +130,7 @@ function restoreName(from: string, to: string): boolean {
       renameSync(from, name);
       return name === to;
     } catch {
-      // The next name, if there is one.
+      // Tries the next name, if any.
     }
   }
   return false;

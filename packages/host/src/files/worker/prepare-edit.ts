@@ -9,19 +9,19 @@ import { Replacement } from "./replacement.ts";
 import type { Ticket } from "./ticket.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Largest file that is edited, and largest that comes of it. */
+/** Maximum size of a file, before and after an edit. */
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
-/** So many places fit into one answer. */
+/** Maximum number of positions in one response. */
 const MAX_OCCURRENCES = 100_000;
 const MAX_LINES = 1000;
 
-/** Opens a file, and finds the text that is to be replaced. */
+/** Opens a file and finds the text to replace. */
 export function prepareEdit(workspace: Workspace, path: string, wanted: Buffer, replaceAll: boolean): Ticket {
   const held = requireFile(holdEntry(workspace, path, "follow"));
   try {
     const { offsets, lines } = findPlaces(held, wanted, replaceAll);
     const answer = toPreparedReply([held]);
-    // The text itself may be long, and is not kept.
+    // Keeps only the length, because the text may be long.
     const oldLength = wanted.length;
     const prepared = { ...answer.prepared, occurrences: offsets.length, lines };
     const payload = Buffer.concat([encodeOffsets(offsets), answer.payload]);

@@ -15,7 +15,7 @@ export interface ListOptions {
   readonly limit: number;
 }
 
-/** As `ListedEntry` of the kernel's port. */
+/** Like `ListedEntry` of the kernel's port. */
 interface Listed {
   readonly name: string;
   readonly isExact: boolean;
@@ -23,15 +23,15 @@ interface Listed {
   readonly size: number;
 }
 
-/** How many entries one listing looks at: a directory of millions is told as partial, not waited for. */
+/** Maximum number of entries examined for one listing: that of a directory with millions of entries is partial. */
 const MAX_SCANNED = 200_000;
 const MAX_DEPTH = 256;
 const MAX_TRIES = 40;
-/** Longer paths could not be used. */
+/** Entries with longer paths could not be accessed. */
 const MAX_PATH_LENGTH = 4096;
 const MAX_NAME_LENGTH = 256;
 
-/** Opens a directory to be listed. */
+/** Opens a directory for listing. */
 export function prepareList(workspace: Workspace, options: ListOptions): Ticket {
   const { directory, path } = openListed(workspace, options.path);
   let listing: Listing | undefined;
@@ -64,7 +64,7 @@ function openListed(workspace: Workspace, wanted: string): { directory: number; 
   throw new FileFault("EXECUTION_FAILED", "unsettled");
 }
 
-/** In the order of a walk: the names of each directory sorted by their bytes, a directory before what is in it. */
+/** Walks the tree in order: the names of each directory sorted by their bytes, each directory before its contents. */
 class Listing {
   readonly found: Listed[] = [];
   isPartial = false;
@@ -108,7 +108,7 @@ class Listing {
     try {
       opened = openDirectory(this.#workspace, directory, name);
     } catch (fault) {
-      // Gone or exchanged meanwhile, not to be entered, or another file system: listed, but not looked into.
+      // Removed or replaced in the meantime, not accessible, or on another file system: listed, but not entered.
       this.isPartial ||= errnoOf(fault) !== "ENOENT";
       return;
     }
@@ -126,7 +126,7 @@ class Listing {
     return this.isPartial && this.found.length >= this.#options.limit;
   }
 
-  /** False once there is no more room. */
+  /** Returns false if there is no more room. */
   #add(directory: number, { name, isExact, kind }: ScannedEntry, path: string): boolean {
     if (this.found.length >= this.#options.limit) {
       this.isPartial = true;

@@ -14,7 +14,7 @@ export interface MoveOptions {
   readonly overwrite: boolean;
 }
 
-/** Opens what is to be moved, and what it would replace. Links at the end of either path are meant themselves. */
+/** Opens the entry to move, and the entry that it would replace. Links at the end of either path are not followed. */
 export function prepareMove(workspace: Workspace, options: MoveOptions): Ticket {
   const source = holdEntry(workspace, options.source, "keep");
   let destination: HeldEntry | undefined;
@@ -78,14 +78,17 @@ function moveNow(source: HeldEntry, destination: HeldEntry, ready: ReadyDirector
 function rename(source: HeldEntry, destination: HeldEntry, to: string): void {
   const from = entryPath(source.spot.directory, source.spot.name);
   if (destination.stats !== undefined) {
-    // Two names of one file: `rename` would leave both.
+    // Two names of the same file: `rename` would keep both.
     if (destination.stats.ino === source.stats?.ino) unlinkSync(from);
     else renameSync(from, to);
   } else if (source.state.kind === "directory") moveDirectory(from, to);
   else linkExclusively(from, to);
 }
 
-/** Onto an empty directory that was just made: nothing that somebody else put there meanwhile is replaced. */
+/**
+ * Renames the directory onto an empty directory created for this purpose, so that nothing that another process put
+ * there is replaced.
+ */
 function moveDirectory(from: string, to: string): void {
   mkdirSync(to);
   try {

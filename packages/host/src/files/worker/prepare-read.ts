@@ -6,7 +6,7 @@ import { sweepEarlierRuns } from "./sweep.ts";
 import { INLINE_BYTES, NOTHING, type Ticket } from "./ticket.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Opens a file to be read. A short range is read at once, and nothing stays open. */
+/** Opens a file for reading. A short range is read at once, and nothing stays open. */
 export function prepareRead(workspace: Workspace, operation: { path: string; offset: number; limit: number }): Ticket {
   const held = requireFile(holdEntry(workspace, operation.path, "follow"));
   const size = held.state.kind === "file" ? held.state.size : 0;
@@ -26,14 +26,14 @@ export function prepareRead(workspace: Workspace, operation: { path: string; off
   }
 }
 
-/** What is at a path, itself: a link is not followed. */
+/** Inspects the entry at a path without following a link. */
 export function prepareInspect(workspace: Workspace, path: string): Ticket {
   const held = holdEntry(workspace, path, "keep");
   if (held.spot.missing.length === 0) sweepEarlierRuns(workspace, held.spot.directory);
   return { ...toPreparedReply([held]), pull: pullFrom([held]), close: () => releaseEntry(held) };
 }
 
-/** The answer for what is held; the first file's content goes with it if it is short. */
+/** Creates the response for held entries, with the content of the first file if it is short. */
 export function toPreparedReply(items: readonly HeldEntry[]): { prepared: PreparedReply; payload: Buffer } {
   const [first] = items;
   const isShort = first?.file !== undefined && first.state.kind === "file" && first.state.size <= INLINE_BYTES;
@@ -54,7 +54,7 @@ function itemOf({ path, state }: HeldEntry): Item {
   return { path, state };
 }
 
-/** Throws, and lets go, unless a file is there. */
+/** Returns the entry if it is a file; otherwise releases it and throws. */
 export function requireFile(held: HeldEntry): HeldEntry {
   if (held.state.kind === "file") return held;
   releaseEntry(held);

@@ -11,7 +11,7 @@ import { syncDirectory } from "./sync-directory.ts";
 import type { Ticket } from "./ticket.ts";
 import { entryPath, isInPlace, openDirectory, type Workspace } from "./workspace.ts";
 
-/** Opens what is at a path, to put something else there. Whether it is what was expected, the kernel decides. */
+/** Opens the entry at a path in order to replace it. The kernel decides whether it is the expected one. */
 export function prepareRestore(workspace: Workspace, path: string, before: ItemState): Ticket {
   const held = holdEntry(workspace, path, "keep");
   if (held.spot.missing.length === 0) sweepEarlierRuns(workspace, held.spot.directory);
@@ -87,8 +87,8 @@ async function restoreDirectory(workspace: Workspace, held: HeldEntry, mode: num
 }
 
 /**
- * Answers the mode that the directory has afterwards. A setgid bit that it inherited from its parent stays as long as
- * its permissions are right already; it cannot be set again, because a sandbox sets no such bit.
+ * Sets the permissions of a directory and returns its resulting mode. A setgid bit inherited from the parent is kept
+ * only if the permissions are already right, because the sandbox cannot set that bit again.
  */
 function setPermissions(directory: number, mode: number): number {
   const permissions = mode & DIRECTORY_PERMISSIONS;
@@ -98,6 +98,6 @@ function setPermissions(directory: number, mode: number): number {
   return permissions;
 }
 
-/** With the sticky bit, without setuid and setgid. */
+/** Includes the sticky bit, excludes setuid and setgid. */
 const DIRECTORY_PERMISSIONS = 0o1777;
 const ANY_MODE = 0o7777;

@@ -14,9 +14,9 @@ const NEW_FILE_MODE = 0o644;
 const PERMISSIONS = 0o777;
 const COPIED_AT_ONCE = 1024 * 1024;
 
-/** Opens what a file is to be written over, or the place where it is to be made. */
+/** Opens the file to overwrite, or the place where it is to be created. */
 export function prepareWrite(workspace: Workspace, path: string, mode: WriteMode): Ticket {
-  // A link that leads nowhere counts as existing: nothing may be made through it.
+  // For `create_only`, a dangling link counts as existing: nothing may be created through it.
   const held = holdEntry(workspace, path, mode === "create_only" ? "keep" : "follow");
   try {
     if (held.state.kind !== "absent" && mode === "create_only") throw new FileFault("FILE_EXISTS");
@@ -65,12 +65,12 @@ function writeTicket(
   };
 }
 
-/** A file's permissions outlive its content, but not the right to run as its owner. */
+/** A file keeps its permissions when its content is replaced, except for setuid and setgid. */
 export function modeOf({ state }: HeldEntry): number {
   return state.kind === "file" ? state.mode & PERMISSIONS : NEW_FILE_MODE;
 }
 
-/** What an append goes behind. Others get their turn between the pieces: the file may be long. */
+/** Copies the content that is appended to. Yields to other operations between chunks, because the file may be long. */
 async function copyStart({ file }: HeldEntry, replacement: Replacement, length: number): Promise<void> {
   if (file === undefined) return;
   for (let offset = 0; offset < length; offset += COPIED_AT_ONCE) {
@@ -79,7 +79,7 @@ async function copyStart({ file }: HeldEntry, replacement: Replacement, length: 
   }
 }
 
-/** Whoever wanted a new file is told that there is one, not that something changed. */
+/** For `create_only`, reports that the file exists rather than that it changed. */
 async function asFileExists(mode: WriteMode, placing: Promise<DoneReply>): Promise<DoneReply> {
   try {
     return await placing;

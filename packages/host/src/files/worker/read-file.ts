@@ -1,7 +1,7 @@
 import { fstatSync, readSync } from "node:fs";
 import { FileFault } from "./file-fault.ts";
 
-/** Bytes of an open file. Throws if it has become shorter than it was. */
+/** Reads bytes of an open file. Throws if the file became shorter. */
 export function readRange(file: number, offset: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let done = 0;
@@ -13,7 +13,7 @@ export function readRange(file: number, offset: number, length: number): Buffer 
   return bytes;
 }
 
-/** All of a file, as it was when `size` was asked: throws if it changed while it was read. */
+/** Reads a whole file whose size was determined before. Throws if it changed while it was read. */
 export function readWhole(file: number, size: number): Buffer {
   const before = fstatSync(file, { bigint: true });
   const bytes = readRange(file, 0, size);

@@ -23,13 +23,13 @@ const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constan
 let temporaries = 0;
 
 /**
- * Something new that takes the place of what is held, all at once: it is made under a temporary name in the same
- * directory, made durable, and then given the name.
+ * A new entry that replaces the held one atomically: it is created under a temporary name in the same directory, made
+ * durable, and then renamed.
  *
- * INVARIANT: nothing waits between the last look at what is held and the change of the name, so no other operation of
- * this worker, which has the workspace's writes for itself, comes between them. Another process can, for the length
- * of two system calls: there is none that replaces a file only if it is a certain one. It loses what it wrote then, as
- * it would have a moment earlier; nothing gets out of the workspace by it.
+ * INVARIANT: nothing is awaited between the last check of the held entry and the rename, so no other operation of this
+ * worker, which is the only one that writes to the workspace, runs in between. Another process can, for the duration of
+ * two system calls, because no system call replaces a file only if it is a specific one. Its write is lost then, as it
+ * would be a moment earlier; nothing outside the workspace is affected.
  */
 export class Replacement {
   readonly #held: HeldEntry;
@@ -44,17 +44,17 @@ export class Replacement {
     this.#temporary = entryPath(this.#ready.directory, `${workspace.temporaryPrefix}${temporaries++}`);
   }
 
-  /** Makes it a file. */
+  /** Creates the entry as a file. */
   createFile(): void {
     this.#file = openSync(this.#temporary, CREATE, 0o600);
   }
 
-  /** Makes it a link. */
+  /** Creates the entry as a link. */
   createLink(target: string): void {
     symlinkSync(target, this.#temporary);
   }
 
-  /** Writes all of it, at a place of the file. */
+  /** Writes all bytes at a position of the file. */
   write(bytes: Uint8Array, position: number): void {
     const file = this.#file;
     if (file === undefined) throw new TypeError("not a file");
@@ -62,7 +62,7 @@ export class Replacement {
     while (done < bytes.length) done += writeSync(file, bytes, done, bytes.length - done, position + done);
   }
 
-  /** Gives it its name. With `mode` for files. */
+  /** Renames the entry to its final name. `mode` applies to files. */
   async place(mode: number): Promise<DoneReply> {
     const file = this.#file;
     if (file !== undefined) {
@@ -78,7 +78,7 @@ export class Replacement {
     return { type: "done", mode, made: this.#ready.made };
   }
 
-  /** Lets go; takes everything away again that was not placed. */
+  /** Releases everything, and removes the entry unless it was placed. */
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
@@ -115,7 +115,10 @@ export class Replacement {
     }
   }
 
-  /** SECURITY: its name can be read by whoever works in the same directory, who may have put something else there. */
+  /**
+   * SECURITY: processes that work in the same directory can read the temporary name, and may have replaced the file
+   * there.
+   */
   #verifyTemporary(): void {
     if (this.#file === undefined) return;
     const found = lstatSync(this.#temporary, { bigint: true, throwIfNoEntry: false });
@@ -127,6 +130,6 @@ export function tryToUnlink(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Never made, or already where it belongs.
+    // Never created, or already placed.
   }
 }

@@ -3,22 +3,22 @@ import { statEntry } from "./workspace.ts";
 
 export interface ScannedEntry {
   readonly name: string;
-  /** False where the name is not UTF-8: then it has replacement characters, and cannot be used as a path. */
+  /** False if the name is not UTF-8: it contains replacement characters then, and cannot be used as a path. */
   readonly isExact: boolean;
   readonly kind: "file" | "directory" | "link" | "other";
-  /** The bytes of the name, one to a character: what entries are sorted by. */
+  /** Bytes of the name, one per character. Entries are sorted by this. */
   readonly bytes: string;
 }
 
 export interface ScannedDirectory {
   readonly entries: readonly ScannedEntry[];
-  /** Whether there were more than could be looked at. */
+  /** Whether there were more entries than the limit. */
   readonly isPartial: boolean;
 }
 
 const READ_AT_ONCE = 512;
 
-/** What is in a directory that is held open, sorted by the bytes of the names. */
+/** Returns the entries of an open directory, sorted by the bytes of their names. */
 export function scanDirectory(directory: number, maxEntries: number): ScannedDirectory {
   const entries: ScannedEntry[] = [];
   const opened = opendirSync(`/proc/self/fd/${directory}`, { encoding: "latin1", bufferSize: READ_AT_ONCE });
@@ -51,7 +51,7 @@ function kindOf(directory: number, found: Dirent, name: string, isExact: boolean
   if (found.isSymbolicLink()) return "link";
   if (found.isFIFO() || found.isSocket() || found.isCharacterDevice() || found.isBlockDevice() || !isExact)
     return "other";
-  // Some file systems do not say what an entry is.
+  // Some file systems do not report the type of an entry.
   const stats = statEntry(directory, name);
   if (stats?.isFile() === true) return "file";
   if (stats?.isDirectory() === true) return "directory";

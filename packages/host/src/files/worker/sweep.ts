@@ -5,10 +5,13 @@ import { readTree, removeTree } from "./tree.ts";
 import { leaveSpot, walk } from "./walk.ts";
 import { entryPath, openDirectory, type Workspace } from "./workspace.ts";
 
-/** A directory with more names than that is left as it is. */
+/** Maximum number of names that are scanned in one directory. */
 const MAX_SCANNED = 10_000;
 
-/** Takes away what workers that died left in a directory. Whatever hinders it, hinders nobody else. */
+/**
+ * Removes temporary files that failed workers left in a directory. Errors are ignored, because they must not affect
+ * other operations.
+ */
 export function sweepPath(workspace: Workspace, path: string, isLeftOver: (name: string) => boolean): void {
   try {
     const spot = walk(workspace, path === "." ? "x" : `${path}/x`, "keep");
@@ -18,18 +21,21 @@ export function sweepPath(workspace: Workspace, path: string, isLeftOver: (name:
       leaveSpot(spot);
     }
   } catch {
-    // Gone, exchanged, or not to be read.
+    // Removed, replaced or not readable.
   }
 }
 
-/** Takes away what earlier runs of the same kernel left. There is only one run at a time, so theirs are over. */
+/**
+ * Removes temporary files of earlier runs of the same kernel. Only one run exists at a time, so the earlier ones have
+ * ended.
+ */
 export function sweepEarlierRuns(workspace: Workspace, directory: number): void {
   const isLeftOver = (name: string): boolean =>
     name.startsWith(workspace.ownedPrefix) && !name.startsWith(workspace.runPrefix);
   try {
     sweepDirectory(workspace, directory, isLeftOver);
   } catch {
-    // Not to be read, or not to be written.
+    // Not readable or not writable.
   }
 }
 
@@ -41,7 +47,7 @@ function sweepDirectory(workspace: Workspace, directory: number, isLeftOver: (na
   }
 }
 
-/** A directory that was being deleted. */
+/** Removes a directory whose deletion was interrupted. */
 function sweepTree(workspace: Workspace, directory: number, name: string): void {
   const top = openDirectory(workspace, directory, name);
   try {

@@ -3,7 +3,10 @@ import { promisify } from "node:util";
 
 export const syncFile = promisify(fsync);
 
-/** Makes names in a directory durable. One that may be written but not read cannot be synced, and is left to time. */
+/**
+ * Makes names in a directory durable. A directory that is writable but not readable cannot be synced, so it becomes
+ * durable only eventually.
+ */
 export async function syncDirectory(directory: number): Promise<void> {
   let opened: number;
   try {

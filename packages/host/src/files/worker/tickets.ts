@@ -15,13 +15,13 @@ export type Answer = (id: number, reply: WorkerReply, payload?: Buffer) => void;
 
 interface OpenTicket {
   readonly ticket: Ticket;
-  /** Why its content could not be taken: told when it is committed. */
+  /** Why its content could not be written. Reported at the commit. */
   fault?: FailedReply;
   isCommitting: boolean;
   isAbandoned: boolean;
 }
 
-/** The operations that are under way, by the number of the request that prepared them. */
+/** The open operations, by the number of the request that prepared them. */
 export class Tickets {
   readonly #workspace: Workspace;
   readonly #answer: Answer;
@@ -75,12 +75,12 @@ export class Tickets {
     try {
       open.ticket.content?.(piece);
     } catch (fault) {
-      // It was put under a temporary name, which goes with the ticket.
+      // The content went to a temporary file, which is removed with the ticket.
       open.fault = describeFault(asUnchanged(fault));
     }
   }
 
-  /** What failed has been cleared away by the time anybody hears of it. */
+  /** Commits an operation. A failed one is cleaned up before its response is sent. */
   async #commit(id: number, payload: Buffer): Promise<void> {
     const open = this.#open.get(id);
     const reply = await this.#tryCommit(open, payload);

@@ -5,21 +5,24 @@ import type { ItemState } from "./messages.ts";
 import { scanDirectory } from "./scan-directory.ts";
 import { entryPath, statEntry, openDirectory, openFile, readLink, reopen, type Workspace } from "./workspace.ts";
 
-/** Something in a tree, as it was when the tree was looked at. */
+/** An entry of a directory tree, as it was when the tree was read. */
 export interface TreeEntry {
-  /** Below the tree's top. */
+  /** Path below the top of the tree. */
   readonly parts: readonly string[];
   readonly stats: BigIntStats;
   readonly state: ItemState;
 }
 
-/** Most entries of a tree. */
+/** Maximum number of entries in a tree. */
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 256;
-/** So that with the tree's own path, and a name, it stays a path. */
+/** Leaves room for the path of the tree and one more name. */
 const MAX_PATH_LENGTH = 3000;
 
-/** Everything in a directory, each directory before what is in it. Throws if any of it could not be put back. */
+/**
+ * Returns all entries of a directory tree, each directory before its contents. Throws if any of them could not be
+ * restored later.
+ */
 export function readTree(workspace: Workspace, top: number): TreeEntry[] {
   const entries: TreeEntry[] = [];
   readBranch(workspace, top, [], entries);
@@ -39,11 +42,11 @@ export function isSameTree(left: readonly TreeEntry[], right: readonly TreeEntry
   );
 }
 
-/** Takes everything away, from the inside out. Throws if something else has taken a place in it. */
+/** Removes all entries, innermost first. Throws if an entry was replaced. */
 export function removeTree(workspace: Workspace, top: number, entries: readonly TreeEntry[]): void {
   for (const entry of entries.toReversed()) {
     inParent(workspace, top, entry.parts, (parent, name) => {
-      // Not the times: they change when another name of the same file goes.
+      // Does not compare times: they change when another link of the same file is removed.
       if (statEntry(parent, name)?.ino !== entry.stats.ino) throw new FileFault("EXECUTION_FAILED", "changed");
       if (entry.state.kind === "directory") rmdirSync(entryPath(parent, name));
       else unlinkSync(entryPath(parent, name));
@@ -51,7 +54,7 @@ export function removeTree(workspace: Workspace, top: number, entries: readonly 
   }
 }
 
-/** Opens a file of the tree, if it is still the one that was there. */
+/** Opens a file of the tree if it is still the same one. */
 export function openInTree(workspace: Workspace, top: number, entry: TreeEntry): number {
   return inParent(workspace, top, entry.parts, (parent, name) => {
     const { file, stats } = openFile(workspace, parent, name);
@@ -90,7 +93,7 @@ function readEntry(workspace: Workspace, directory: number, parts: readonly stri
   return { parts, stats, state };
 }
 
-/** Better to refuse at once than to stop half-way. */
+/** Fails before the deletion starts rather than halfway through. */
 function verifyWritable(directory: number): void {
   try {
     accessSync(`/proc/self/fd/${directory}`, constants.W_OK | constants.X_OK);

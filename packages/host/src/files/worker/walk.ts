@@ -4,19 +4,19 @@ import { statEntry, openDirectory, readLink, WORKSPACE_PATH, type Workspace } fr
 
 /** A name in a directory that is held open. */
 export interface Spot {
-  /** The workspace's own where there are no parents: see `leaveSpot`. */
+  /** Descriptor of the directory; that of the workspace itself if `parents` is empty: see `leaveSpot`. */
   readonly directory: number;
-  /** The real path of that directory, in parts. */
+  /** Real path of the directory, in parts. */
   readonly parents: readonly string[];
-  /** Directories that would have to be made first, below `directory`. */
+  /** Directories below `directory` that would have to be created first. */
   readonly missing: readonly string[];
   /** Empty for the directory itself. */
   readonly name: string;
-  /** What was there when it was reached; undefined if nothing was. */
+  /** Stats of the entry when the walk reached it; undefined if nothing existed. */
   readonly stats: BigIntStats | undefined;
 }
 
-/** Whether a link at the very end of a path is followed, or is itself what is meant. */
+/** Whether a link at the end of a path is followed, or is itself the target. */
 export type LastLink = "follow" | "keep";
 
 const MAX_LINKS = 40;
@@ -25,12 +25,12 @@ const MAX_PARTS = 4096;
 const MAX_PART_BYTES = 255;
 
 /**
- * Walks a path from the workspace's root, one directory at a time.
+ * Walks a path from the root of the workspace, one directory at a time.
  *
- * SECURITY: whoever else works in the workspace can exchange directories and links at any moment. Each part is opened
- * in the directory that is already held, never through a link; links are read and their parts walked in the same way;
- * `..` in a link goes back to the directory that was held before, and never above the root. There is no moment at
- * which a path is checked and then opened again.
+ * SECURITY: other processes in the workspace can replace directories and links at any moment. Each part is opened
+ * relative to the directory that is already held, never through a link; links are read, and their parts are walked in
+ * the same way; `..` in a link returns to the directory that was held before, and never above the root. A path is never
+ * checked first and opened later.
  */
 export function walk(workspace: Workspace, path: string, lastLink: LastLink): Spot {
   const walker = new Walker(workspace, parsePath(path));
@@ -49,7 +49,7 @@ export function pathOf({ parents, missing, name }: Spot): string {
   return [...parents, ...missing, name].filter((part) => part !== "").join("/") || ".";
 }
 
-/** The parts of a path as a caller gives it: nothing in it may lead up or be empty. */
+/** Splits a path of a caller into parts. Rejects `..` and empty parts. */
 function parsePath(path: string): string[] {
   if (path === ".") return [];
   const parts = path.split("/");
@@ -61,7 +61,7 @@ function parsePath(path: string): string[] {
   return parts;
 }
 
-/** Throws unless a directory may be there now, though it was not a moment ago. */
+/** Throws unless the name may be a directory now, although it was not one a moment ago. */
 export function verifyPassable(directory: number, name: string): void {
   const stats = statEntry(directory, name);
   if (stats === undefined || stats.isDirectory() || stats.isSymbolicLink()) return;
@@ -71,7 +71,7 @@ export function verifyPassable(directory: number, name: string): void {
 class Walker {
   readonly #workspace: Workspace;
   readonly #pending: string[];
-  /** The directories that lead to where it stands, the root first, and their names. */
+  /** Descriptors of the directories from the root to the current position, and their names. */
   readonly #held: number[];
   readonly #names: string[] = [];
   #links = 0;
@@ -97,7 +97,7 @@ class Walker {
     }
   }
 
-  /** Lets go of everything but the root, and what a spot took. */
+  /** Closes all directories except for the root and the one that a spot took over. */
   close(): void {
     for (const directory of this.#held.splice(1)) closeSync(directory);
   }
@@ -125,7 +125,7 @@ class Walker {
     if (left !== undefined) closeSync(left);
   }
 
-  /** False if nothing is there. What is exchanged between two looks is looked at again. */
+  /** Returns false if the name does not exist. Retries if the entry is replaced in between. */
   #goInto(part: string): boolean {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       try {
@@ -143,7 +143,7 @@ class Walker {
     throw new FileFault("EXECUTION_FAILED", "unsettled");
   }
 
-  /** Puts a link's parts in its place. False if there is no link. */
+  /** Replaces a link by the parts of its target. Returns false if it is not a link. */
   #followLink(part: string): boolean {
     let target: string | undefined;
     try {
@@ -165,7 +165,7 @@ class Walker {
     return true;
   }
 
-  /** An absolute link may name a place in the workspace, as it is called inside or outside the sandbox. */
+  /** An absolute link may point into the workspace, by its path inside or outside the sandbox. */
   #insidePath(target: string): string {
     for (const root of [WORKSPACE_PATH, this.#workspace.outsidePath]) {
       if (target === root) return "";

@@ -1,4 +1,4 @@
-/** One message between the kernel and a worker: a request's number, a small header in JSON, and bytes. */
+/** A message between the kernel and a worker: request number, a small JSON header, and a payload. */
 export interface WorkerMessage {
   readonly id: number;
   readonly header: unknown;
@@ -10,16 +10,16 @@ export interface MessageBounds {
   readonly payloadBytes: number;
 }
 
-/** What a worker accepts; the two sides of an edit are the longest. */
+/** Limits for messages to a worker; the two texts of an edit are the largest. */
 export const REQUEST_BOUNDS: MessageBounds = { headerBytes: 512 * 1024, payloadBytes: 11 * 1024 * 1024 };
-/** What the kernel accepts from a worker, which may not be what it was any more. */
+/** Limits for messages from a worker, which may be compromised. */
 export const REPLY_BOUNDS: MessageBounds = { headerBytes: 512 * 1024, payloadBytes: 1024 * 1024 };
 
-/** Length of all that follows, id, length of the header: four bytes each, big-endian. */
+/** Length of the rest, id and length of the header: four bytes each, big-endian. */
 const PREFIX_BYTES = 12;
 const EMPTY = Buffer.alloc(0);
 
-/** The frame in one or two pieces: a long payload is not copied. */
+/** Encodes a message as one or two chunks: a long payload is not copied. */
 export function encodeMessage(id: number, header: object, payload: Uint8Array = EMPTY): Uint8Array[] {
   const text = Buffer.from(JSON.stringify(header));
   const head = Buffer.allocUnsafe(PREFIX_BYTES + text.length);
@@ -33,7 +33,7 @@ export function encodeMessage(id: number, header: object, payload: Uint8Array = 
 
 const COPIED_UP_TO = 32 * 1024;
 
-/** Puts frames together from the pieces they arrive in. Throws on anything that is not one. */
+/** Assembles messages from received chunks. Throws for invalid ones. */
 export class MessageReader {
   readonly #bounds: MessageBounds;
   #pieces: Buffer[] = [];

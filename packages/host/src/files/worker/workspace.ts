@@ -1,15 +1,15 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from "node:fs";
 import { FileFault } from "./file-fault.ts";
 
-/** The directory that everything is about. */
+/** The directory that all operations of a worker are confined to. */
 export interface Workspace {
-  /** Held open: all paths are walked from here. */
+  /** Open descriptor from which all paths are walked. */
   readonly root: number;
   readonly device: bigint;
   readonly inode: bigint;
-  /** Its path outside the sandbox. */
+  /** Path outside the sandbox. */
   readonly outsidePath: string;
-  /** How names of temporary files begin: those of one kernel's home, of one run of it, and of this worker. */
+  /** Prefixes of temporary file names: of one kernel's home, of one run of it, and of this worker. */
   readonly ownedPrefix: string;
   readonly runPrefix: string;
   readonly temporaryPrefix: string;
@@ -17,11 +17,14 @@ export interface Workspace {
 
 export const WORKSPACE_PATH = "/workspace";
 
-/** Opens a name without reading it: a directory that is walked through, or whatever it is that lies there. */
+/** Opens a name without reading it: a directory on the way, or an entry of any type. */
 const O_PATH = 0o10000000;
 const PASS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** A name in a directory that is held open. SECURITY: the name has one part, and what is held cannot be swapped. */
+/**
+ * Returns the path of a name in an open directory. SECURITY: the name has a single part, and an open directory cannot
+ * be swapped.
+ */
 export function entryPath(directory: number, name: string): string {
   return `/proc/self/fd/${directory}/${name}`;
 }
@@ -32,7 +35,7 @@ export function openRoot(): { root: number; device: bigint; inode: bigint } {
   return { root, device: dev, inode: ino };
 }
 
-/** Opens a directory in a directory. Throws ENOTDIR for anything else, a link to a directory included. */
+/** Opens a directory in a directory. Throws ENOTDIR for anything else, including a link to a directory. */
 export function openDirectory(workspace: Workspace, directory: number, name: string): number {
   const opened = openSync(entryPath(directory, name), PASS);
   if (fstatSync(opened, { bigint: true }).dev === workspace.device) return opened;
@@ -40,12 +43,12 @@ export function openDirectory(workspace: Workspace, directory: number, name: str
   throw new FileFault("PATH_ESCAPE", "other-device");
 }
 
-/** The same directory once more, to be closed on its own. */
+/** Opens the same directory again. The caller must close it separately. */
 export function reopen(workspace: Workspace, directory: number): number {
   return openDirectory(workspace, directory, ".");
 }
 
-/** Opens a file to read it. Never waits: not for the other end of a pipe, not for a device. */
+/** Opens a file for reading. Never blocks, neither on a pipe nor on a device. */
 export function openFile(workspace: Workspace, directory: number, name: string): { file: number; stats: BigIntStats } {
   const file = openSync(entryPath(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -63,7 +66,7 @@ export function statEntry(directory: number, name: string): BigIntStats | undefi
   return lstatSync(entryPath(directory, name), { bigint: true, throwIfNoEntry: false });
 }
 
-/** Where a link leads, or undefined if it is none. Throws ENOENT if nothing is there. */
+/** Returns the target of a link, or undefined if it is not a link. Throws ENOENT if nothing exists. */
 export function readLink(directory: number, name: string): string | undefined {
   try {
     const target = readlinkSync(entryPath(directory, name), { encoding: "buffer" });
@@ -76,7 +79,7 @@ export function readLink(directory: number, name: string): string | undefined {
   }
 }
 
-/** Whether a directory that is held is still where it was found. */
+/** Whether an open directory is still at the path where it was found. */
 export function isInPlace(directory: number, parents: readonly string[]): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${directory}`) === [WORKSPACE_PATH, ...parents].join("/");

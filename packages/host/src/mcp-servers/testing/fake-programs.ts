@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import type { ProgramExit } from "@narthex/kernel";
 import type { ProgramsDriver, LongRunningProgram } from "../../programs/create-programs.ts";
 
-/** What a server in this process does with a message. */
+/** How an in-process server handles a message. */
 export type FakeServer = (message: FakeMessage, say: (answer: object) => void, exit: () => void) => void;
 
 interface FakeMessage {
@@ -11,11 +11,11 @@ interface FakeMessage {
 }
 
 export interface FakePrograms extends ProgramsDriver {
-  /** Programs so far, and how each goes on. */
+  /** Programs started so far, with their current state. */
   readonly started: readonly { readonly sessionId: string; readonly ended: Promise<ProgramExit>; isAlive: boolean }[];
 }
 
-/** Programs that are servers in this process: for what would take too many real ones. */
+/** Creates programs that are in-process servers, for tests that would need too many real ones. */
 export function createFakePrograms(server: FakeServer): FakePrograms {
   const started: { sessionId: string; ended: Promise<ProgramExit>; isAlive: boolean }[] = [];
   return {
@@ -59,7 +59,7 @@ export function createFakePrograms(server: FakeServer): FakePrograms {
   };
 }
 
-/** Speaks well and has one tool; `onCall` does what a call asks for. */
+/** Creates a conforming server with one tool; `onCall` handles its calls. */
 export function fakeServer(onCall: FakeServer): FakeServer {
   return (message, say, exit) => {
     const { id, method } = message;

@@ -7,18 +7,18 @@ import { openSqliteStore } from "../../store/sqlite-store.ts";
 import { createMerklePublication } from "../merkle-publication.ts";
 import { openSigningKeys } from "../signing-keys.ts";
 
-/** A ledger on a disk and its log, without the rest of a home. */
+/** A ledger on disk and its Merkle tree, without the rest of a home. */
 export interface SignedHome {
   readonly directory: string;
   readonly merkle: string;
   readonly keys: string;
   readonly store: string;
-  /** Runs a kernel on it, and closes it. */
+  /** Runs a kernel on it and closes the kernel. */
   run<T>(use: (kernel: Kernel) => Promise<T>): Promise<T>;
   remove(): Promise<void>;
 }
 
-/** A brief one starts no threads; what is written is the same. */
+/** If brief, no threads are started; the written files are the same. */
 export async function createSignedHome({ isBrief = true } = {}): Promise<SignedHome> {
   return openSignedHome(await mkdtemp(join(tmpdir(), "narthex-log-")), { isBrief });
 }
@@ -56,7 +56,7 @@ export async function openSignedHome(directory: string, { isBrief = true } = {})
   };
 }
 
-/** That many records, and one or two more. */
+/** Adds this number of records, and one or two more. */
 export async function addRecords(kernel: Kernel, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => kernel.openSession({ workspace: "/workspace" })));
 }

@@ -1,6 +1,6 @@
 import { addRecords, openSignedHome } from "./signed-home.ts";
 
-/** A kernel that signs one checkpoint after the other, while records come, until it is killed. */
+/** Runs a kernel that signs one checkpoint after another, while records are added, until it is killed. */
 
 const [, , directory = ""] = process.argv;
 const home = await openSignedHome(directory, { isBrief: false });

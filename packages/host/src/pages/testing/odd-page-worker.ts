@@ -1,4 +1,4 @@
-/** A worker that a page has taken over: it starts as it should, and then says what its first argument tells it to. */
+/** Simulates a worker that a page has taken over: it starts normally, then misbehaves as its first argument selects. */
 import { writeSync } from "node:fs";
 import { encodeMessage, MessageReader } from "../../files/worker/worker-message.ts";
 import { PAGE_REQUEST_BOUNDS } from "../worker/messages.ts";

@@ -1,6 +1,6 @@
 import type { FetchedPage } from "@narthex/kernel";
 
-/** A page of HTML in UTF-8, unless something else is said. */
+/** Creates a fetched page: HTML in UTF-8 unless overridden. */
 export function page(content: string | Uint8Array, other: Partial<FetchedPage> = {}): FetchedPage {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   return { bytes, contentType: "text/html", url: "https://example.com/docs/guide/page", extent: "whole", ...other };
@@ -10,7 +10,7 @@ export const signal = (): AbortSignal => new AbortController().signal;
 
 const SENTENCE = "The gate looks at every address before it dials, and what it refuses is never reached. ";
 
-/** An article with all that is to be kept, and around and within it what is not. */
+/** An article with everything that must be kept, and with surrounding and embedded parts that must be dropped. */
 export const ARTICLE = `<!doctype html>
 <html><head><title>The gate &amp; its rules</title><style>.lead { color: red }</style>
 <script>track("secret-script-word")</script></head>

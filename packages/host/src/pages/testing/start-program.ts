@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { PageProcess } from "../page-worker-process.ts";
 
-/** A program in a worker's place, outside any sandbox. */
+/** Starts an unsandboxed program in place of a worker. */
 export function startProgram(words: readonly string[], cwd?: string): PageProcess {
   const child = spawn(process.execPath, words, { stdio: "pipe", ...(cwd !== undefined && { cwd }) });
   const { stdin, stdout, stderr } = child;

@@ -1,15 +1,18 @@
 export type ContentKind = "html" | "json" | "xml" | "text";
 
-/** What comes from elsewhere than a browser's own list, but is text all the same. */
+/** Text types that are not in the MIME sniffing standard of browsers. */
 const TEXT_TYPE =
   /^application\/(?:(?:x-)?(?:javascript|ecmascript|typescript|yaml|toml|sh|csh|python|perl|ruby|tex|latex|subrip|mpegurl)|x-www-form-urlencoded|x-httpd-php|graphql|sql|rtf|x-pem-file|pgp-signature|mbox|vnd\.apple\.mpegurl)$/;
 const JSON_TYPE = /^(?:application|text)\/(?:json|x-json|ld\+json|x-ndjson|ndjson|jsonl|json5|json-seq|.+\+json)$/;
 const XML_TYPE = /^(?:(?:application|text)\/xml|[a-z]+\/.+\+xml)$/;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/;
-/** Said by servers that do not know. */
+/** Types that servers send when they do not know the type. */
 const UNKNOWN_TYPE = /^(?:|application\/octet-stream|unknown\/unknown|application\/unknown|\*\/\*)$/;
 
-/** What a page is by its header and, where that says nothing, by its first bytes; undefined if it is no text. */
+/**
+ * Determines the kind of a page from its Content-Type header or, if that is inconclusive, from its first bytes. Returns
+ * undefined if it is not text.
+ */
 export function contentKind(contentType: string | undefined, bytes: Uint8Array): ContentKind | undefined {
   const type = essenceOf(contentType);
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES));
@@ -35,7 +38,7 @@ function kindOf(type: string): ContentKind | undefined {
   return type.startsWith("text/") || TEXT_TYPE.test(type) ? "text" : undefined;
 }
 
-/** As browsers look at what has no type. */
+/** Sniffs the type as browsers do for content without one. */
 function sniff(head: string): ContentKind {
   const start = head.replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, "");
   if (start.startsWith("<?xml")) return "xml";
@@ -46,7 +49,7 @@ function sniff(head: string): ContentKind {
 }
 
 const HEAD_BYTES = 1445;
-/** Of a page that says what it is, a stray control character is not held against it. */
+/** A page with a declared type may contain some stray control characters. */
 const TOLERATED_SHARE = 0.1;
 
 const MAGIC = [

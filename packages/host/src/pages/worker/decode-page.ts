@@ -3,13 +3,14 @@ import type { ContentKind } from "./content-kind.ts";
 
 export interface DecodedPage {
   readonly text: string;
-  /** As WHATWG names it. */
+  /** WHATWG name of the encoding. */
   readonly charset: string;
 }
 
 /**
- * Decodes as browsers do: by the byte order mark, then the header, then what the page says in its first bytes; else as
- * UTF-8 if it is that, and as windows-1252 if not. What cannot be decoded is replaced, and never thrown.
+ * Decodes a page as browsers do: by the byte order mark, then the header, then the page's own declaration in its first
+ * bytes; otherwise as UTF-8 if it is valid, else as windows-1252. Bytes that cannot be decoded are replaced; it never
+ * throws.
  */
 export function decodePage(bytes: Uint8Array, contentType: string | undefined, kind: ContentKind): DecodedPage {
   const charset =
@@ -31,7 +32,10 @@ function charsetByHeader(contentType: string | undefined): string | undefined {
   return named(/;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;]*))/i.exec(contentType ?? "")?.slice(1));
 }
 
-/** A page that is read byte by byte cannot be UTF-16, whatever it says. */
+/**
+ * Finds the encoding that the page declares. A page whose declaration can be read byte by byte cannot be UTF-16, so
+ * that label is overruled.
+ */
 function charsetByPage(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, HEAD_BYTES))
     .toString("latin1")
@@ -53,7 +57,7 @@ function charsetByMeta(head: string): string | undefined {
   return undefined;
 }
 
-/** The one that is meant by the first label that was found; undefined for a label that nobody knows. */
+/** Returns the encoding of the first label found; undefined if the label is unknown. */
 function named(labels: ReadonlyArray<string | undefined> | undefined): string | undefined {
   const label = labels?.find((found) => found !== undefined);
   if (label === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { parseHTML } from "linkedom/worker";
 
-/** As much of a document as is used here. */
+/** The part of the DOM that is used here. */
 export interface PageNode {
   readonly nodeType: number;
   readonly textContent: string | null;
@@ -28,10 +28,13 @@ export interface PageDocument {
   querySelectorAll(selector: string): Iterable<PageElement>;
 }
 
-/** Attributes that something here is decided by. */
+/** Attributes that are read here. */
 const READ = new Set(["href", "src", "alt", "style", "hidden", "class", "id", "role", "name", "content", "property"]);
 
-/** The document of a page. Where its root, head and body begin and end is not for the page to say. */
+/**
+ * Parses a page. The page's own html, head and body tags are ignored: they cannot decide where these elements begin and
+ * end.
+ */
 export function parseDocument(html: string): PageDocument {
   const inner = html.replaceAll(STRUCTURE, "").replaceAll("\0", "");
   const wrapped = `<!doctype html><html><head></head><body>${inner}</body></html>`;
@@ -42,7 +45,7 @@ export function parseDocument(html: string): PageDocument {
 
 const STRUCTURE = /<!doctype[^>]{0,2000}>|<\/?(?:html|head|body)(?:[\s/][^>]{0,2000})?>/gi;
 
-/** In a browser they are not told apart by case. */
+/** Lowercases attribute names, which are case-insensitive in a browser. */
 function lowerNames(element: PageElement): void {
   for (const { name, value } of element.attributes) {
     const lower = name.toLowerCase();
@@ -52,7 +55,7 @@ function lowerNames(element: PageElement): void {
   }
 }
 
-/** How many elements there are below one, and how deep they go. */
+/** Counts the elements of a tree and its depth. */
 export function measure(root: PageElement): { readonly elements: number; readonly depth: number } {
   let [elements, depth] = [0, 0];
   for (let level = [root]; level.length > 0; depth++) {

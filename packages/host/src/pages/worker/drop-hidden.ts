@@ -3,10 +3,13 @@ import type { PageDocument, PageElement } from "./dom.ts";
 const HIDING_STYLE =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0*)?\s*(?:!|;|$)|font-size\s*:\s*0(?:\.0*)?(?:px|r?em|%|pt)?\s*(?:!|;|$)|content-visibility\s*:\s*hidden)/i;
 
-/** Nobody's to read. What a page says about itself for search engines stays: its title may be there only. */
+/** Not text for readers. Metadata for search engines stays: it may hold the only title. */
 const PROGRAMS = 'script:not([type="application/ld+json"]), style, svg, canvas, object, embed';
 
-/** Takes out what a reader of the page would not see. SECURITY: there instructions are put that only a model finds. */
+/**
+ * Removes everything that a human reader of the page would not see. SECURITY: hidden text is where instructions meant
+ * only for a model are placed.
+ */
 export function dropHidden(document: PageDocument): void {
   placeStreamed(document);
   for (const element of document.querySelectorAll("[hidden], [style], dialog, input")) {
@@ -23,7 +26,7 @@ function isHidden(element: PageElement): boolean {
   return HIDING_STYLE.test(element.getAttribute("style") ?? "");
 }
 
-/** Pages that are sent piece by piece hide what their own script then puts in its place: it is put there. */
+/** Pages streamed in pieces hide each piece until their own script moves it to its place. This moves it there. */
 function placeStreamed(document: PageDocument): void {
   const scripts = [...document.querySelectorAll("script")].map((script) => script.textContent ?? "").join("\n");
   for (const piece of document.querySelectorAll('[hidden][id^="S:"]')) {

@@ -1,4 +1,7 @@
-/** Text as it is said in Markdown, white space made one. Only what would be read as something else is escaped; it may come in pieces. */
+/**
+ * Escapes text for Markdown and collapses white space. Escapes only characters that Markdown would interpret. Text may
+ * be escaped piece by piece.
+ */
 export function escapeText(text: string): string {
   return text
     .replaceAll(/[\t\n\f\r ]+/g, " ")
@@ -8,14 +11,14 @@ export function escapeText(text: string): string {
     .replaceAll(/~(?=~)/g, String.raw`\~`);
 }
 
-/** What is no beginning of a heading, a quote, a list, a rule or a fence stays none at the beginning of a block. */
+/** Escapes line starts of plain text that Markdown would read as a heading, quote, list, rule or fence. */
 export function escapeStart(block: string): string {
   return block
     .replaceAll(/^(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|-{3,}\s*$|={3,}\s*$|~{3,})/gm, "\\")
     .replaceAll(/^(\d{1,9})(?=[.)](?:\s|$))/gm, "$1\\");
 }
 
-/** In a cell of a table. */
+/** Escapes text for a table cell. */
 export function escapeCell(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, " ").replaceAll("|", String.raw`\|`);
 }

@@ -1,12 +1,12 @@
 import type { PageDocument, PageElement } from "./dom.ts";
 
-/** Around the content of a page, by what it is called. */
+/** Elements around the content of a page, recognized by tag and role. */
 const AROUND =
   "nav, aside, footer, [role=navigation], [role=banner], [role=contentinfo], [role=complementary], [role=search], body > header, body > * > header";
 const CONTENT = "main, [role=main], article";
 const MIN_SHARE = 0.3;
 
-/** The main content by what the page itself says of it: for pages that are too long to be weighed up part by part. */
+/** Finds the main content by the page's landmark elements. Used for pages that are too large for scoring. */
 export function landmarkContent(document: PageDocument): PageElement {
   const { body } = document;
   const whole = lengthOf(body);

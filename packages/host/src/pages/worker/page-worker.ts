@@ -1,11 +1,11 @@
-/** Turns pages into text, inside a sandbox. Asked by frames on stdin, one at a time; answers on stdout. */
+/** Turns pages into text inside a sandbox. Reads requests from stdin, one at a time, and writes responses to stdout. */
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { encodeMessage, MessageReader } from "../../files/worker/worker-message.ts";
 import { PAGE_REQUEST_BOUNDS, type PageReply, type PageRequest } from "./messages.ts";
 import { readPage } from "./read-page.ts";
 
-// Whatever a library has to say would stand between the frames.
+// Silence the console: library output would corrupt the messages on stdout.
 globalThis.console = new Proxy(globalThis.console, { get: () => () => undefined });
 
 const requests = new MessageReader(PAGE_REQUEST_BOUNDS);

@@ -17,11 +17,11 @@ export type ReadPage =
       readonly charset: string;
     };
 
-/** Up to here the library weighs up a page in well under a second; what it takes grows with the elements. */
+/** Up to this size the library scores a page in well under a second; its time grows with the number of elements. */
 const MAX_SCORED_ELEMENTS = 3000;
 const MAX_SCORED_DEPTH = 200;
 
-/** The text of a page. */
+/** Extracts the text of a page. */
 export function readPage({ url, contentType, extent }: PageRequest, bytes: Uint8Array): ReadPage {
   const kind = contentKind(contentType, bytes);
   if (kind === undefined) return { fault: "not-text" };
@@ -47,7 +47,7 @@ function readHtml(html: string, url: string, extent: "main" | "whole"): { text: 
   if (!isScorable(document)) return { text: writeMarkdown(landmarkContent(document), base), title };
   const weighed = scoreContent(document, base);
   if (weighed !== undefined) return { text: weighed.text, title: title ?? cut(weighed.title) };
-  // The library has changed the document.
+  // Parse again: the library has modified the document.
   return { text: writeMarkdown(landmarkContent(openPage(html)), base), title };
 }
 
@@ -62,7 +62,7 @@ function isScorable({ body }: PageDocument): boolean {
   return elements <= MAX_SCORED_ELEMENTS && depth <= MAX_SCORED_DEPTH;
 }
 
-/** Undefined where the library cannot do it, or finds nothing. */
+/** Returns undefined if the library fails or finds nothing. */
 function scoreContent(document: PageDocument, base: LinkBase): { text: string; title: string } | undefined {
   try {
     const { content, title } = scoredContent(document, base.url);

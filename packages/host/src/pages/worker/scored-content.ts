@@ -1,7 +1,7 @@
 import defuddle from "defuddle";
 import { type PageDocument, type PageElement, parseDocument } from "./dom.ts";
 
-/** As much of the library as is used; its declarations need a browser's. */
+/** The part of the library that is used here; its own type declarations need DOM types. */
 type DefuddleConstructor = new (
   document: PageDocument,
   options: { readonly url: string; readonly useAsync: false; readonly removeContentPatterns: false },
@@ -9,10 +9,13 @@ type DefuddleConstructor = new (
 
 const Defuddle = defuddle as unknown as DefuddleConstructor;
 
-/** By its patterns the library takes short lists at the end of an article for a blog's, and drops them. */
+/**
+ * Content patterns are off: they would drop short lists at the end of an article as if they were a blog's related
+ * posts.
+ */
 const OPTIONS = { useAsync: false, removeContentPatterns: false } as const;
 
-/** The main content as the library finds it, which weighs up every part of the page. Changes the document. */
+/** Finds the main content by the library's scoring of every part of the page. Modifies the document. */
 export function scoredContent(document: PageDocument, url: string): { content: PageElement; title: string } {
   const { content, title } = new Defuddle(document, { ...OPTIONS, url }).parse();
   return { content: parseDocument(content).body, title };

@@ -1,6 +1,6 @@
 import { isElement, isText, type PageElement, type PageNode } from "./dom.ts";
 
-/** Code within a line. */
+/** Writes inline code. */
 export function inlineCode(element: PageElement): string {
   const text = (element.textContent ?? "").replaceAll(/\s+/g, " ").trim();
   if (text === "") return "";
@@ -9,7 +9,7 @@ export function inlineCode(element: PageElement): string {
   return `${fence}${space}${text}${space}${fence}`;
 }
 
-/** Code in lines of its own, as it stands. */
+/** Writes a fenced code block with its text unchanged. */
 export function codeBlock(element: PageElement): string {
   const text = verbatim(element).replaceAll(/\r\n?/g, "\n").replace(/^\n/, "").replace(/\s+$/, "");
   if (text.trim() === "") return "";
@@ -20,7 +20,7 @@ export function codeBlock(element: PageElement): string {
 function verbatim(element: PageElement): string {
   if (element.querySelector("br") === null) return element.textContent ?? "";
   const parts: string[] = [];
-  // From the last to the first, so that what is put on the stack comes off in order.
+  // Reversed, so that nodes are popped in document order.
   const stack: PageNode[] = [...element.childNodes].toReversed();
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (isText(node)) parts.push(node.textContent ?? "");

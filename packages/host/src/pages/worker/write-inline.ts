@@ -2,15 +2,15 @@ import { isElement, isText, type PageElement, type PageNode } from "./dom.ts";
 import { escapeText } from "./escape-text.ts";
 import { inlineCode } from "./write-code.ts";
 
-/** Where a page's links start from. */
+/** Base for relative links of a page. */
 export interface LinkBase {
   readonly url: string;
 }
 
-/** Beyond this, what an element holds is written as the text it has. */
+/** Elements nested deeper than this are written as plain text. */
 export const MAX_DEPTH = 300;
 
-/** Never written: programs, styles, controls, and what is shown only where there are no scripts. */
+/** Elements that are never written: scripts, styles, form controls, media, and content shown only without scripts. */
 export const LEFT_OUT = new Set(
   "script style template noscript head title meta link base svg canvas object embed audio video iframe frame frameset map source track input select textarea button datalist option".split(
     " ",
@@ -56,7 +56,7 @@ export function inlineOf(element: PageElement, base: LinkBase, depth: number): s
   return parts.join("");
 }
 
-/** White space goes outside the marks, where it does not undo them. */
+/** Keeps surrounding white space outside the marks: inside, Markdown would not recognize them. */
 function withMarks(text: string, mark: string | undefined): string {
   const inner = text.trim();
   if (mark === undefined || inner === "" || inner.includes("\n\n")) return text;
@@ -80,7 +80,7 @@ function image(element: PageElement, base: LinkBase): string {
   return url === undefined ? text : `![${text}](${url})`;
 }
 
-/** SECURITY: only where a request could go to: no scripts and no data. */
+/** SECURITY: only schemes of addresses that a request can be sent to; no scripts and no data URLs. */
 const SCHEMES = new Set(["http:", "https:", "mailto:", "tel:", "ftp:"]);
 const MAX_URL_LENGTH = 4096;
 

@@ -4,7 +4,10 @@ import { codeBlock } from "./write-code.ts";
 import { inlineOf, LEFT_OUT, type LinkBase, MAX_DEPTH, writeInline } from "./write-inline.ts";
 import { writeTable } from "./write-table.ts";
 
-/** Lists and quotes are moved in line by line: deeper ones stay where they are, or the text would grow with its depth. */
+/**
+ * Lists and quotes are indented line by line. Deeper levels are not indented further, or the text would grow with its
+ * depth.
+ */
 const MAX_NESTING = 12;
 
 const BLOCKS = new Set(
@@ -19,7 +22,7 @@ interface WriteContext {
   readonly nesting: number;
 }
 
-/** What an element holds, as Markdown with absolute links. Takes time and room in proportion to it. */
+/** Writes the content of an element as Markdown with absolute links, in time and space linear in its size. */
 export function writeMarkdown(element: PageElement, base: LinkBase): string {
   return `${writeBlocks(element, { base, depth: 0, nesting: 0 }).join("\n\n")}\n`;
 }
@@ -44,7 +47,10 @@ function writeBlocks(element: PageElement, place: WriteContext): string[] {
   return blocks;
 }
 
-/** Also a link or a span around blocks, as many pages have them, is written as these. */
+/**
+ * Whether an element is written as blocks. An inline element such as a span is when it directly contains blocks; a link
+ * is not.
+ */
 function holdsBlocks(element: PageElement, depth: number): boolean {
   if (BLOCKS.has(element.localName)) return true;
   if (depth > MAX_DEPTH || LEFT_OUT.has(element.localName)) return false;
@@ -98,7 +104,7 @@ function list(element: PageElement, place: WriteContext): string {
     if (LEFT_OUT.has(child.localName)) continue;
     const mark = element.localName === "ol" ? `${number++}. ` : "- ";
     const inner = { ...deeper(place), depth: place.depth + 1 };
-    // A list right in a list belongs to the item before it.
+    // A list directly inside a list belongs to the preceding item.
     const isNested = child.localName === "ul" || child.localName === "ol";
     const blocks = isNested ? writeBlock(child, inner) : writeBlocks(child, inner);
     const item = indented(blocks, isNested ? "  " : mark, " ".repeat(mark.length), place);
@@ -111,7 +117,7 @@ function deeper(place: WriteContext): WriteContext {
   return { ...place, nesting: place.nesting + 1 };
 }
 
-/** In a list, what follows the first line directly is a list too: no empty line parts them. */
+/** Joins and indents blocks. A list item that follows the first line directly is joined without an empty line. */
 function indented(blocks: readonly string[], first: string, others: string, { nesting }: WriteContext): string {
   const text = blocks.filter((block) => block !== "").reduce((before, block) => joined(before, block), "");
   if (text === "" || nesting >= MAX_NESTING) return text;

@@ -4,7 +4,9 @@ import { inlineOf, type LinkBase } from "./write-inline.ts";
 
 const MAX_SPAN = 16;
 
-/** A table, or undefined where one is used to lay out a page: its cells are then written one after the other. */
+/**
+ * Writes a table as Markdown. Returns undefined for a layout table, whose cells are then written one after the other.
+ */
 export function writeTable(table: PageElement, base: LinkBase, depth: number): string | undefined {
   if (table.querySelector("table, pre, ul, ol, h1, h2, h3, blockquote") !== null) return undefined;
   const rows = [...rowsOf(table)];
@@ -39,7 +41,7 @@ function cellsOf(row: PageElement): PageElement[] {
   return [...row.children].filter(({ localName }) => localName === "td" || localName === "th");
 }
 
-/** `carried` holds, for each column, how many rows a cell from above still reaches down. */
+/** `carried`: for each column, the number of further rows that a cell from above spans. */
 function writeRow(cells: readonly PageElement[], carried: number[], base: LinkBase, depth: number): string[] {
   const written: string[] = [];
   const skip = (): void => {

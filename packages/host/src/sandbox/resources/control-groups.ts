@@ -5,36 +5,36 @@ import { join } from "node:path";
 import { setTimeout as setTimeoutCallback } from "node:timers";
 import { setTimeout } from "node:timers/promises";
 
-/** Totals over all processes of a sandbox. */
+/** Total limits for all processes of a sandbox. */
 export interface TotalLimits {
   readonly memoryBytes: number;
   readonly processes: number;
 }
 
-/** One group of processes whose totals the kernel of the operating system limits. */
+/** A control group: processes whose total usage the operating system limits. */
 export interface ControlGroup {
-  /** Takes a process, and with it all that it starts from then on. */
+  /** Adds a process, and with it all processes that it starts from then on. */
   add(pid: number): Promise<void>;
   peakMemoryBytes(): Promise<number | undefined>;
   readonly countsTime: boolean;
-  /** Time on the processor of all that ran in it since its first process was added; undefined if that is not counted. */
+  /** CPU time of everything that ran in the group since its first process was added; undefined if it is not counted. */
   cpuMs(): Promise<number | undefined>;
-  /** A process was killed because the group's memory was spent. */
+  /** Whether a process was killed because the group's memory was used up. */
   ranOutOfMemory(): Promise<boolean>;
-  /** A process could not be started because there were too many. */
+  /** Whether a process could not be started because there were too many. */
   ranOutOfProcesses(): Promise<boolean>;
-  /** Gives it up, once nothing runs in it. */
+  /** Releases the group, once nothing runs in it. */
   remove(): Promise<void>;
 }
 
 export interface ControlGroups {
   readonly version: 1 | 2;
   create(limits: TotalLimits): Promise<ControlGroup>;
-  /** Takes away those that are not in use. */
+  /** Removes the groups that are not in use. */
   close(): Promise<void>;
 }
 
-/** Undefined where this process may not make any. Tried, not read off settings. */
+/** Returns undefined where this process may not create groups. Tested by creating one, not by reading settings. */
 export async function findControlGroups(): Promise<ControlGroups | undefined> {
   for (const layout of await findLayouts()) {
     const groups = createGroups(layout);
@@ -45,7 +45,7 @@ export async function findControlGroups(): Promise<ControlGroups | undefined> {
       await groups.close();
       return createGroups(layout);
     } catch {
-      // Not allowed here, or not with these controllers.
+      // Not permitted here, or not with these controllers.
     }
   }
   return undefined;
@@ -53,10 +53,10 @@ export async function findControlGroups(): Promise<ControlGroups | undefined> {
 
 interface Layout {
   readonly version: 1 | 2;
-  /** Directories in which groups are made: one for each controller, or one for all. */
+  /** Directories in which groups are created: one per controller, or one for all. */
   readonly memory: string;
   readonly processes: string;
-  /** Undefined where no controller counts time on the processor. */
+  /** Undefined where no controller counts CPU time. */
   readonly processor: string | undefined;
 }
 
@@ -79,13 +79,16 @@ async function findLayouts(): Promise<Layout[]> {
     layouts.push({ version: 2, memory: place, processes: place, processor: place });
   }
   if (memory === undefined || processes === undefined) return layouts;
-  // Counting is worth having, but where only this controller is refused, the limits stand without it.
+  // Counting CPU time is optional: if only this controller is refused, the limits work without it.
   if (processor !== undefined) layouts.push({ version: 1, memory, processes, processor });
   layouts.push({ version: 1, memory, processes, processor: undefined });
   return layouts;
 }
 
-/** Version 2 has controllers only in groups without processes of their own: this process moves aside first. */
+/**
+ * Version 2 allows controllers only in groups without processes of their own: move this process into a child group
+ * first.
+ */
 async function prepare({ version, memory }: Layout): Promise<void> {
   if (version === 1) return;
   const available = (await readFile(join(memory, "cgroup.controllers"), "latin1")).trim().split(" ");
@@ -98,7 +101,7 @@ async function prepare({ version, memory }: Layout): Promise<void> {
 
 const NAME = /^narthex-(\d+)-[0-9a-f]+$/;
 
-/** Takes away what kernels left that were killed. A group in which something still runs stays. */
+/** Removes groups of killed kernels. A group with running processes stays. */
 async function sweep({ memory, processes, processor = memory }: Layout): Promise<void> {
   for (const parent of new Set([memory, processes, processor])) {
     for (const name of await readdir(parent)) {
@@ -108,7 +111,7 @@ async function sweep({ memory, processes, processor = memory }: Layout): Promise
   }
 }
 
-/** Groups that could not be taken away at once. */
+/** Groups that could not be removed at once. */
 const leftOver = new Set<string>();
 
 async function removeLeftOvers(): Promise<void> {
@@ -122,12 +125,13 @@ async function removeLeftOvers(): Promise<void> {
 
 function createGroups(layout: Layout): ControlGroups {
   const { version } = layout;
-  /** Making and taking away a group costs more than starting a program in it, so they are used again. */
+  /** Idle groups for reuse: creating and removing a group costs more than starting a program in it. */
   const free = new Map<string, Group[]>();
   let isClosed = false;
 
   async function make(limits: TotalLimits): Promise<Group> {
-    // Counting would not do: a process can hold two copies of this package, and one that was killed left its groups.
+    // A random name, not a counter: a process can contain two copies of this package, and a killed one leaves its
+    // groups.
     const name = `narthex-${process.pid}-${randomBytes(8).toString("hex")}`;
     const memory = join(layout.memory, name);
     const processes = join(layout.processes, name);
@@ -137,7 +141,7 @@ function createGroups(layout: Layout): ControlGroups {
     try {
       for (const directory of directories) await mkdir(directory);
       await writeFile(join(memory, FILES[version].limit), String(limits.memoryBytes));
-      // What is swapped out counts too. The file is missing where the machine cannot count it.
+      // Limits swap as well. The file is missing where the machine cannot count swap.
       const [file, limit] =
         version === 2 ? ["memory.swap.max", 0] : ["memory.memsw.limit_in_bytes", limits.memoryBytes];
       await writeFile(join(memory, file), String(limit)).catch(() => undefined);
@@ -156,7 +160,7 @@ function createGroups(layout: Layout): ControlGroups {
       const group = free.get(key)?.pop() ?? (await make(limits));
       const { memory, processes, directories } = group;
       const before = { killed: group.killed, refused: group.refused };
-      /** A group that is used again has counted for others; its next program is held back until it was added. */
+      /** A reused group has counted for earlier programs; the next program is held back until this was read. */
       let usedBefore: number | undefined;
       return {
         add: async (pid) => {
@@ -180,7 +184,7 @@ function createGroups(layout: Layout): ControlGroups {
         remove: async () => {
           const waiting = free.get(key) ?? [];
           free.set(key, waiting);
-          // One that ran out of memory would show its peak to the next program.
+          // A group that ran out of memory would show its peak to the next program, so it is not reused.
           const isFresh = group.killed === before.killed;
           if (!isClosed && isFresh && waiting.length < MAX_FREE) waiting.push(group);
           else for (const directory of directories) await removeGroup(directory);
@@ -201,7 +205,7 @@ interface Group {
   readonly processes: string;
   readonly processor: string | undefined;
   readonly directories: readonly string[];
-  /** Counts that only ever grow, as they were last seen. */
+  /** Last values of counters that only increase. */
   killed: number;
   refused: number;
 }
@@ -210,7 +214,7 @@ const MAX_FREE = 16;
 
 async function addTo(directory: string, pid: number): Promise<void> {
   await writeFile(join(directory, "cgroup.procs"), String(pid)).catch((fault: unknown) => {
-    // Gone already: why, bubblewrap says itself.
+    // The process has ended already; bubblewrap reports why.
     if (!(fault instanceof Error && "code" in fault && fault.code === "ESRCH")) throw fault;
   });
 }
@@ -220,7 +224,7 @@ const FILES = {
   2: { limit: "memory.max", peak: "memory.peak", events: "memory.events" },
 } as const;
 
-/** Of all that ever ran in a group, in milliseconds. */
+/** Returns the CPU time of everything that ever ran in a group, in milliseconds. */
 async function processorTime({ processor }: Group, version: 1 | 2): Promise<number | undefined> {
   if (processor === undefined) return undefined;
   if (version === 2) {
@@ -234,7 +238,7 @@ async function processorTime({ processor }: Group, version: 1 | 2): Promise<numb
 const REMOVE_TRIES = 50;
 const LATER_MS = 2000;
 
-/** The last process of a group is counted a moment longer than it lives. */
+/** Retries: a group's last process is counted for a moment after it has ended. */
 async function removeGroup(directory: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

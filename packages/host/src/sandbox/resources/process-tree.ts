@@ -7,12 +7,15 @@ export interface TreeMeasure {
   readonly processes: number;
 }
 
-/** Is given the `stat` of each process that was seen. */
+/** Receives `/proc/PID/stat` of each process that was found. */
 export interface ProcessVisitor {
   visit(pid: number, stat: string): void;
 }
 
-/** Memory that all processes of a tree hold, and how many they are. Processes that end meanwhile count for nothing. */
+/**
+ * Measures the memory of all processes in a tree and counts them. The memory of processes that end meanwhile is not
+ * counted.
+ */
 export async function measureTree(root: number, seen?: ProcessVisitor): Promise<TreeMeasure> {
   const pending = [root];
   let residentBytes = 0;
@@ -31,14 +34,14 @@ export async function measureTree(root: number, seen?: ProcessVisitor): Promise<
   return { residentBytes, processes };
 }
 
-/** SECURITY: a process is listed with the thread that started it, so those of every thread are read. */
+/** SECURITY: a child is listed under the thread that started it, so the lists of all threads are read. */
 async function childrenOf(pid: number): Promise<number[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
   const lists = await Promise.all(threads.map((thread) => read(`/proc/${pid}/task/${thread}/children`)));
   return lists.flatMap((list) => list.split(" ").filter((child) => child !== "")).map(Number);
 }
 
-/** Of x86-64, and of arm64 as distributions build it. */
+/** Page size of x86-64, and of arm64 in common distributions. */
 const PAGE_BYTES = 4096;
 
 async function read(path: string): Promise<string> {

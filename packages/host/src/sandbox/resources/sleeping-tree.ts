@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * What the processes of a small tree have done so far, as one text that changes as soon as one of their threads has run.
- * Undefined if one of them is at work, or if there are more than `maxProcesses`.
+ * Returns a fingerprint of a small sleeping process tree that changes as soon as one of its threads has run. Returns
+ * undefined if a thread is running, or if there are more than `maxProcesses`.
  *
- * SECURITY: read without a pause, so that what is decided on it follows at once. Children of every thread count.
+ * SECURITY: synchronous, so that a decision based on it follows immediately. Includes the children of every thread.
  */
 export function traceSleepingTree(root: number, maxProcesses: number): string | undefined {
   const lines: string[] = [];
@@ -23,12 +23,12 @@ export function traceSleepingTree(root: number, maxProcesses: number): string | 
       }
     }
   } catch {
-    // It has ended meanwhile.
+    // A process has ended meanwhile.
     return undefined;
   }
   return lines.join("\n");
 }
 
-/** A thread that waits for something runs again only with one more switch. SPEC: proc_pid_status(5). */
+/** A sleeping thread cannot run without one more context switch. SPEC: proc_pid_status(5). */
 const STATUS = /^State:\t(\S).*^(voluntary_ctxt_switches:\t\d+\nnonvoluntary_ctxt_switches:\t\d+)$/ms;
 const SLEEPING = "S";

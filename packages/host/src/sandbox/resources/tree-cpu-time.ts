@@ -1,16 +1,16 @@
 import { measureTree, type TreeMeasure } from "./process-tree.ts";
 
-/** Linux counts in hundredths of a second for whoever reads /proc. */
+/** /proc reports CPU time in hundredths of a second. */
 const TICK_MS = 10;
 const MAX_KNOWN = 10_000;
 
 /**
- * Time on the processor of a tree of processes, from looking at it now and then.
+ * CPU time of a process tree, measured by sampling.
  *
- * It is less than was used, never more: what ran between two looks and was collected by nobody is missing, and so is
- * what came after the last look. Of two sums the larger counts: what the processes of one look have used with the
- * children they collected, and the most that each process was ever seen to have used itself, which holds those whose
- * parents do not collect them.
+ * The result is at most the real usage, never more: it misses processes that ran between two samples and were not
+ * reaped by a parent in the tree, and everything after the last sample. The larger of two sums counts: the usage of all
+ * processes in one sample, including their reaped children; and the highest usage ever sampled for each process itself,
+ * which covers processes whose parents do not reap them.
  */
 export class TreeCpuTime {
   #most = 0;
@@ -29,7 +29,7 @@ export class TreeCpuTime {
         const ticks = parseTicks(stat);
         if (ticks === undefined) return;
         sum += ticks.own + ticks.collected;
-        // Numbers are given again: with its start it is this very process.
+        // Pids are reused: pid and start time together identify a process.
         const key = `${pid} ${ticks.startedAt}`;
         if (this.#ownTicks.size < MAX_KNOWN || this.#ownTicks.has(key)) this.#ownTicks.set(key, ticks.own);
       },
@@ -41,12 +41,14 @@ export class TreeCpuTime {
 
 interface Ticks {
   readonly own: number;
-  /** Of children that ended and that it waited for. */
+  /** CPU time of children that ended and were waited for. */
   readonly collected: number;
   readonly startedAt: string;
 }
 
-/** SECURITY: the program's name stands in it, and may hold anything: what counts comes after its last bracket. */
+/**
+ * SECURITY: the line contains the program's name, which may hold anything: the fields start after the last parenthesis.
+ */
 function parseTicks(stat: string): Ticks | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [user, system, childUser, childSystem] = fields.slice(11, 15).map(Number);

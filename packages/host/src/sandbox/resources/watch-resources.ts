@@ -2,7 +2,7 @@ import type { SandboxedProcess } from "../spawn-sandbox.ts";
 import type { ControlGroup, TotalLimits } from "./control-groups.ts";
 import { TreeCpuTime } from "./tree-cpu-time.ts";
 
-/** A limit that a sandbox ran into. */
+/** A limit that a sandbox exceeded. */
 export interface ExceededLimit {
   readonly limit: "memory" | "processes" | "cpu";
   readonly allowed: number;
@@ -11,37 +11,37 @@ export interface ExceededLimit {
 
 export interface ResourceWatch {
   /**
-   * What was exceeded, if anything was. To be asked once the sandbox has ended. `atLeastMs` is the time after which the
-   * operating system ended one of its processes: it counts by ticks what a control group counts to the nanosecond, and
-   * may come to its limit earlier.
+   * Returns the limit that was exceeded, if any. Call it once the sandbox has ended. `atLeastMs` is the CPU time after
+   * which the operating system stopped one of its processes: that limit counts in ticks, a control group in
+   * nanoseconds, so the limit may be reached slightly earlier than the group shows.
    */
   finish(atLeastMs?: number): Promise<ExceededLimit | undefined>;
   readonly peakMemoryBytes: number;
   readonly processor: CpuWatch;
 }
 
-/** Time on the processor that a sandbox has used. */
+/** CPU time that a sandbox has used. */
 export interface CpuWatch {
   /**
-   * Of all its processes, as it was last looked at; once the sandbox has ended, in all. A control group counts it
-   * exactly; without one it is what was seen ten times a second, which is less than was used: see `TreeTime`.
+   * Of all processes, as of the last sample; the total once the sandbox has ended. A control group counts exactly;
+   * without one it is sampled ten times a second, which gives less than the real usage: see `TreeCpuTime`.
    */
   readonly cpuMs: number;
-  /** The same as it is now. */
+  /** Reads the current value. */
   read(): Promise<number>;
-  /** From now on asked at every look; the sandbox is ended for what it answers. */
+  /** Sets a check that is called at every sample; if it returns a limit, the sandbox is ended. */
   setCheck(judge: CpuLimitCheck | undefined): void;
 }
 
-/** Says whether a sandbox has used more than it may. */
+/** Checks whether a sandbox has used more CPU time than allowed. */
 export type CpuLimitCheck = (cpuMs: number) => ExceededLimit | undefined;
 
 const WATCH_MS = 100;
 
 /**
- * Watches a sandbox's totals. With a control group the operating system enforces those of memory and processes, and this
- * only ends what is left after a process was killed; without one the whole tree is measured ten times a second. Time on
- * the processor is counted for nobody who does not ask, until the end.
+ * Watches the total usage of a sandbox. With a control group the operating system enforces memory and process limits,
+ * and this only ends what remains after a process was killed; without one the whole tree is measured ten times a
+ * second. If a group counts CPU time, it is read during the run only when a check is set.
  */
 export function watchResources(
   process: SandboxedProcess,
@@ -68,7 +68,7 @@ export function watchResources(
     counted = (await group?.cpuMs()) ?? counted;
     if (counted !== undefined) return;
     const { residentBytes } = await tree.sample(pid);
-    // Where there is a group, it holds the limit of memory.
+    // A control group enforces the memory limit itself.
     if (group !== undefined) return;
     peak = Math.max(peak, residentBytes);
     if (residentBytes > limits.memoryBytes) await endForMemory();

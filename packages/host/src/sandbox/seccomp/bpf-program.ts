@@ -1,7 +1,8 @@
 /**
- * Assembles a classic BPF program, as seccomp takes it: 8 bytes an instruction, jumps forward only.
+ * Assembles a classic BPF program for seccomp: 8 bytes per instruction, forward jumps only.
  *
- * SECURITY: a jump that does not fit its byte would land elsewhere and let a system call through; it throws.
+ * SECURITY: throws if a jump offset does not fit into its byte: the jump would end elsewhere and could allow a system
+ * call.
  */
 export class BpfProgram {
   readonly #instructions: Instruction[] = [];
@@ -16,7 +17,7 @@ export class BpfProgram {
     return this.#add({ code: AND, value: mask });
   }
 
-  /** Goes to the label if what was loaded is equal, and on if not. */
+  /** Jumps to the label if the loaded value is equal, otherwise continues. */
   ifEqual(value: number, label: string): this {
     return this.#add({ code: JUMP_EQUAL, value, whenTrue: label });
   }
@@ -37,7 +38,7 @@ export class BpfProgram {
     return this.#add({ code: RETURN, value: action });
   }
 
-  /** What follows can be gone to from above. */
+  /** Defines a label that earlier instructions can jump to. */
   label(name: string): this {
     if (this.#labels.has(name)) throw new TypeError(`two places are called ${name}`);
     this.#labels.set(name, this.#instructions.length);

@@ -12,24 +12,25 @@ export type SocketFamily = "unix" | "inet" | "inet6";
 
 export interface SeccompOptions {
   readonly architecture: SandboxArchitecture;
-  /** Kinds of sockets a program may open; connected pairs between its own processes are always possible. */
+  /** Socket families that a program may use; connected pairs between its own processes are always possible. */
   readonly socketFamilies: readonly SocketFamily[];
-  /** Whether it may start other processes; threads are always possible. */
+  /** Whether the program may start other processes; threads are always possible. */
   readonly mayFork: boolean;
   /**
-   * Whether memory counts that shows in no process. SECURITY: where a watchdog adds up what processes hold, nameless
-   * files and shared segments would be memory without a limit.
+   * Whether memory that belongs to no process is counted. SECURITY: where a watchdog sums the memory of processes,
+   * memfd files and shared segments would be unlimited memory.
    */
   readonly countsAllMemory: boolean;
 }
 
 /**
- * What a contained program may ask of the kernel.
+ * Creates the system call filter of a contained program.
  *
- * SECURITY: a program in its namespaces still reaches every system call. This takes away those that make new
- * namespaces, mount, trace, load code into the kernel or touch the whole machine; AF_VSOCK, which ignores network
- * namespaces; sockets that can send to names; pushing characters into a terminal; and setuid and setgid bits, which
- * would lend the owner's rights to every other user of the host. Tested from inside by `test/attacks/sandbox-escape.test.ts`.
+ * SECURITY: namespaces do not restrict system calls. The filter denies those that create namespaces, mount, trace, load
+ * code into the operating system's kernel or affect the whole machine; AF_VSOCK, which ignores network namespaces;
+ * sockets that can send to named addresses; injecting characters into a terminal; and setuid and setgid bits, which
+ * would lend the owner's rights to every other user of the host. Tested from inside by
+ * `test/attacks/sandbox-escape.test.ts`.
  */
 export function createSeccompFilter(options: SeccompOptions): Buffer {
   const column = options.architecture === "x64" ? 0 : 1;
@@ -65,7 +66,10 @@ function labelOf(numbers: CallNumbers): string {
   return found[0];
 }
 
-/** No new namespaces. Whoever starts a second process where none was declared is killed, so that it is seen. */
+/**
+ * Denies new namespaces. A program without `mayFork` is killed when it starts a process, so that the violation is
+ * visible.
+ */
 function filterProcessCalls(program: BpfProgram, { mayFork }: SeccompOptions): void {
   program.label("clone").load(argument(0)).ifAnyBit(CLONE_NAMESPACES, "deny");
   if (!mayFork) program.and(CLONE_THREAD).ifEqual(0, "kill");
@@ -75,12 +79,12 @@ function filterProcessCalls(program: BpfProgram, { mayFork }: SeccompOptions): v
 }
 
 function filterOtherCalls(program: BpfProgram, { socketFamilies }: SeccompOptions): void {
-  // The kernel looks at the low 32 bits of a request only, and so must this.
+  // Linux uses only the low 32 bits of an ioctl request, so only those are compared.
   program.label("ioctl").load(argument(1)).ifEqual(TIOCSTI, "deny").ifEqual(TIOCLINUX, "deny").returnAction(ALLOW);
   program.label("socket").load(argument(0));
   for (const family of socketFamilies) program.ifEqual(FAMILIES[family], "socket-allowed");
   program.returnAction(errno(EAFNOSUPPORT)).label("socket-allowed").returnAction(ALLOW);
-  // A pair of datagram sockets would do to send to any socket of the host that lies in a mount.
+  // A pair of datagram sockets could send to any host socket that is visible in a mount.
   program.label("socketpair").load(argument(1)).and(SOCKET_TYPE);
   for (const type of CONNECTED_TYPES) program.ifEqual(type, "socketpair-allowed");
   program.returnAction(errno(EPERM)).label("socketpair-allowed").returnAction(ALLOW);
@@ -97,17 +101,17 @@ function filterOtherCalls(program: BpfProgram, { socketFamilies }: SeccompOption
 }
 
 /**
- * No setuid or setgid bit by any call that takes a mode. `mkdir` drops both by itself.
+ * Denies setuid and setgid bits in every call that takes a mode. `mkdir` drops both by itself.
  *
- * SECURITY: such a file works outside, where nothing contains it. File capabilities need no rule: to set them takes
- * CAP_SETFCAP, and a sandbox has no capability.
+ * SECURITY: such a file would also work on the host, outside the sandbox. File capabilities need no rule: setting them
+ * requires CAP_SETFCAP, and a sandbox has no capabilities.
  */
 function filterModeCalls(program: BpfProgram): void {
   for (const [call, flags] of [
     ["open", 1],
     ["openat", 2],
   ] as const) {
-    // The mode follows the flags, and is any leftover of a register where no file can be created.
+    // The mode follows the flags; if no file can be created, it is an arbitrary register value.
     program.label(call).load(argument(flags)).ifAnyBit(CREATING_FLAGS, `${call}-creating`).returnAction(ALLOW);
     program.label(`${call}-creating`).load(argument(flags + 1));
     program.ifAnyBit(SET_ID_BITS, "deny").returnAction(ALLOW);
@@ -125,7 +129,7 @@ function filterModeCalls(program: BpfProgram): void {
 /** Offsets into `struct seccomp_data`. */
 const NUMBER_OFFSET = 0;
 const ARCHITECTURE_OFFSET = 4;
-/** The low half of an argument: both architectures are little-endian. */
+/** Low half of an argument: both architectures are little-endian. */
 const argument = (index: number): number => 16 + index * 8;
 
 const AUDIT_ARCHITECTURES: Readonly<Record<SandboxArchitecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
@@ -138,19 +142,19 @@ const EPERM = 1;
 const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 
-/** NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. NEWTIME is no flag of `clone`. */
+/** NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. NEWTIME is not a flag of `clone`. */
 const CLONE_NAMESPACES = 0x7e02_0000;
 const CLONE_THREAD = 0x0001_0000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const ASK_PERSONALITY = 0xffff_ffff;
 const FAMILIES: Readonly<Record<SocketFamily, number>> = { unix: 1, inet: 2, inet6: 10 };
-/** Without SOCK_CLOEXEC and SOCK_NONBLOCK. */
+/** Mask without SOCK_CLOEXEC and SOCK_NONBLOCK. */
 const SOCKET_TYPE = 0xf;
-/** Stream and seqpacket: bound to each other for good. */
+/** Stream and seqpacket: permanently connected to each other. */
 const CONNECTED_TYPES = [1, 5];
 const FILE_KIND = 0xf000;
-/** Unstated, regular file, pipe, socket: everything but devices. */
+/** Unspecified, regular file, pipe, socket: everything but devices. */
 const PLAIN_KINDS = [0, 0x8000, 0x1000, 0xc000];
 /** S_ISUID, S_ISGID. */
 const SET_ID_BITS = 0o6000;

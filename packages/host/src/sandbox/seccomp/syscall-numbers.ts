@@ -1,7 +1,7 @@
-/** Numbers by architecture, from the kernel's headers; undefined where a call does not exist. */
+/** Numbers by architecture, from the Linux headers; undefined where a call does not exist. */
 type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
-/** Answered as if the kernel were too old to know them: programs fall back to calls that can be judged. */
+/** Calls that fail with ENOSYS, as on an older kernel: programs fall back to calls that can be filtered. */
 export const ABSENT_CALLS = {
   clone3: [435, 435],
   io_uring_setup: [425, 425],
@@ -16,17 +16,22 @@ export const ABSENT_CALLS = {
   mount_setattr: [442, 442],
   memfd_secret: [447, 447],
   quotactl_fd: [443, 443],
-  // Its mode lies in memory, where a filter cannot look.
+  // Its mode is in memory, which a filter cannot read.
   openat2: [437, 437],
 } as const satisfies Record<string, Numbers>;
 
-/** Memory that belongs to no process: absent where only what processes hold is counted. Programs have other ways. */
+/**
+ * Calls for memory that belongs to no process: absent where only the memory of processes is counted. Programs have
+ * alternatives.
+ */
 export const HIDDEN_MEMORY_CALLS = {
   memfd_create: [319, 279],
   shmget: [29, 194],
 } as const satisfies Record<string, Numbers>;
 
-/** Refused outright: no tool has a use for them, and each is a way out or a way to the whole machine. */
+/**
+ * Calls that are always denied: no tool needs them, and each can lead out of the sandbox or affect the whole machine.
+ */
 export const DENIED_CALLS = {
   mount: [165, 40],
   umount2: [166, 39],
@@ -84,7 +89,7 @@ export const DENIED_CALLS = {
   migrate_pages: [256, 238],
 } as const satisfies Record<string, Numbers>;
 
-/** Judged by their arguments. */
+/** Calls that are filtered by their arguments. */
 export const FILTERED_CALLS = {
   clone: [56, 220],
   fork: [57, undefined],
@@ -103,5 +108,5 @@ export const FILTERED_CALLS = {
   fchmodat: [268, 53],
 } as const satisfies Record<string, Numbers>;
 
-/** Calls from here on are newer than this table: `fchmodat2` (452), `setxattrat` (463) and whatever follows. */
+/** First call newer than this table: `fchmodat2` (452), `setxattrat` (463) and all later ones are absent. */
 export const FIRST_UNKNOWN_CALL = 451;

@@ -13,7 +13,7 @@ export interface SandboxEnd {
   readonly stderr: string;
 }
 
-/** A real sandbox over a workspace of its own. */
+/** A real sandbox with its own workspace. */
 export interface TestSandbox {
   readonly machine: SandboxMachine;
   readonly files: SandboxFiles;
@@ -30,7 +30,7 @@ export interface TestSandbox {
 }
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
-/** Nobody's in particular: what a workspace that root made is handed to. */
+/** An arbitrary uid that gets a workspace created by root. */
 const OTHER_UID = 1000;
 
 export async function createTestSandbox(): Promise<TestSandbox> {

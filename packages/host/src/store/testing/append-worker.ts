@@ -1,6 +1,6 @@
-/** Appends for as long as it can, says on stdout what was acknowledged, and is killed or runs into a limit. */
+/** Appends as long as it can and prints what was acknowledged, until it is killed or reaches a limit. */
 import { isKernelError } from "@narthex/contracts";
-// By itself: the rest of the kit takes longer to load than a child lives.
+// Imported separately: loading the rest of the kit takes longer than the child lives.
 import { createLedgerWrites } from "@narthex/testkit/ledger-writes";
 import { openSqliteStore } from "../sqlite-store.ts";
 

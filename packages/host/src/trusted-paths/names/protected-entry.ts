@@ -1,11 +1,11 @@
-/** Names that one program runs or trusts without being asked, in any directory of a workspace. */
+/** Names that one program runs or trusts without asking, in any directory of a workspace. */
 export interface ProtectedEntry {
   readonly reader: string;
-  /** What the program does with them. */
+  /** How the program uses them. */
   readonly why: string;
   /** Where this is documented. */
   readonly source: string;
-  /** `*` stands for any part of one name. */
+  /** `*` matches any part of one name. */
   readonly paths: readonly string[];
 }
 

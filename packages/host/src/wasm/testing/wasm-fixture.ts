@@ -15,7 +15,7 @@ import { HOST_REQUEST_BOUNDS } from "../worker/messages.ts";
  *     (drop (call $host (i32.const 1) (i32.const 0) (i32.const 0)))
  *     (i64.const 1)))
  *
- * In bytes, so that no assembler is needed: it asks its host for something and answers `0`. With an input of more than
+ * As bytes, so that no assembler is needed. The module makes one host call and outputs `0`. With an input of more than
  * eight bytes it never ends.
  */
 export const MODULE = Uint8Array.from(
@@ -48,16 +48,16 @@ export function signal(): AbortSignal {
   return new AbortController().signal;
 }
 
-/** A host that says what it is told to. */
+/** A host whose messages the test controls. */
 export interface ScriptedHost extends HostProgram {
   say(id: number, header: object, payload?: Uint8Array): void;
-  /** Bytes that need be no frame. */
+  /** Writes arbitrary bytes, which need not be a valid message. */
   sayBytes(bytes: Uint8Array): void;
   readonly heard: WorkerMessage[];
   readonly isKilled: boolean;
 }
 
-/** `answer` is asked about every frame that comes. */
+/** Creates a host that calls `answer` for every message it receives. */
 export function scriptHost(answer: (frame: WorkerMessage, host: ScriptedHost) => void): ScriptedHost {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const frames = new MessageReader(HOST_REQUEST_BOUNDS);

@@ -5,32 +5,32 @@ import { ThreadHandle } from "./thread-handle.ts";
 import type { LoadedModule, ThreadReply, ThreadRequest } from "./thread-messages.ts";
 import { SharedMessageWriter } from "./shared-message-writer.ts";
 
-/** So many compiled modules are kept; the one that was used least recently goes first. */
+/** Maximum number of compiled modules kept; the least recently used one is dropped first. */
 const MAX_MODULES = 64;
 
-/** How soon it is looked again at what a run has used of the processor. */
+/** Minimum interval between checks of a run's CPU time. */
 const LOOK_MS = 50;
 
 interface Job {
   readonly id: number;
   readonly request: ThreadRequest;
   readonly key: string;
-  /** What it may use of the processor. */
+  /** CPU time limit. */
   readonly cpuMs: number | undefined;
   thread: ThreadHandle | undefined;
   look?: NodeJS.Timeout;
 }
 
 /**
- * The main thread of a host: hands jobs, and answers to their host calls, to threads. The kernel sends no more jobs at a time
- * than there may be threads.
+ * Main thread of a host: passes jobs, and the responses to their host calls, to threads. The kernel never sends more
+ * concurrent jobs than the maximum number of threads.
  */
 export class HostServer {
   readonly #program: URL;
   readonly #jobs = new Map<number, Job>();
   readonly #voice = new SharedMessageWriter();
   readonly #idle: ThreadHandle[] = [];
-  /** By key, the one that was used last at the end. */
+  /** Keyed by module key, the most recently used one last. */
   readonly #modules = new Map<string, LoadedModule>();
 
   constructor(program: URL) {
@@ -44,7 +44,7 @@ export class HostServer {
       for (const frame of requests.push(piece)) this.#handle(frame);
     });
     input.on("end", () => process.exit(0));
-    // The first job finds a thread that has started already.
+    // The first job then finds a thread that has already started.
     this.#idle.push(new ThreadHandle(this.#program, this.#voice.turn));
     this.#voice.write(0, { type: "ready" });
   }
@@ -100,12 +100,12 @@ export class HostServer {
     if (job.cpuMs !== undefined) this.#watch(job, thread, job.cpuMs);
   }
 
-  /** A thread cannot use more of the processor than time goes by: it is not looked at before. */
+  /** Checks the CPU time of a run. A thread cannot use more than the elapsed time, so there is no earlier check. */
   #watch(job: Job, thread: ThreadHandle, allowed: number): void {
     const look = (): void => {
       if (!this.#jobs.has(job.id)) return;
       const peak = thread.gauge.seenCpuMs();
-      // One that is gone has told so, or is about to.
+      // A thread that is gone has reported its end, or is about to.
       if (peak === undefined) return;
       if (peak > allowed) void this.#stop(job.id, { how: "exceeded", limit: "cpu", allowed, peak });
       else this.#watch(job, thread, allowed);
@@ -114,7 +114,7 @@ export class HostServer {
   }
 
   #takeThread(): ThreadHandle {
-    // One that is done may have told the kernel sooner than its message came up here.
+    // A finished thread may have reached the kernel before its message arrived here.
     if (this.#idle.length === 0) for (const { thread } of this.#jobs.values()) thread?.drainMessages();
     for (let thread = this.#idle.pop(); thread !== undefined; thread = this.#idle.pop()) {
       if (!thread.isEnded) return thread;
@@ -154,12 +154,13 @@ export class HostServer {
     }
   }
 
-  /** The thread is gone with all that its module was about to do. */
+  /** Stops a job by ending its thread, and with it everything that the module was about to do. */
   async #stop(id: number, ending: HostEnding): Promise<void> {
     const job = this.#jobs.get(id);
     if (job === undefined) return;
     clearTimeout(job.look);
-    // INVARIANT: who holds the voice is not another: whatever the thread has begun to say it has said.
+    // INVARIANT: while this thread holds the writer's lock, no other thread does: any message that the thread has begun
+    // to write is complete.
     this.#voice.lock();
     job.thread?.drainMessages();
     try {

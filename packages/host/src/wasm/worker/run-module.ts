@@ -3,10 +3,13 @@ import { HOST_CALL_DEPTH, HOST_CALL_FUEL, HOST_IMPORT, MAX_DEPTH, MAX_MESSAGE_BY
 import type { HostEnding, ModuleUse, ProblemWord, TrapWord } from "./messages.ts";
 import type { LoadedModule } from "./thread-messages.ts";
 
-/** What the meter tells. */
+/** Usage reported by the meter. */
 type Metered = Pick<ModuleUse, "fuel" | "memoryPages">;
 
-/** Asks the kernel and waits, for a module that has used so much so far. The bytes, or the number that it is told. */
+/**
+ * Calls the kernel and waits, passing the module's usage so far. Returns the response, or a status number for the
+ * module.
+ */
 export type CallHost = (code: number, request: Uint8Array, soFar: Metered) => Uint8Array | number;
 
 export interface ModuleRun {
@@ -17,10 +20,10 @@ export interface ModuleRun {
 
 const NO_BYTES = new Uint8Array(0);
 const PAGE_BYTES = 65_536;
-/** Of what `run` gives: the rest is what the module says of its failure. */
+/** Bit in the result of `run` that marks a failure; the output is then the failure text. */
 const FAILED = 1n << 63n;
 
-/** Runs a module once, in an instance of its own. SPEC: docs/formats/wasm-abi.md. */
+/** Runs a module once, in its own instance. SPEC: docs/formats/wasm-abi.md. */
 export function runModule(loaded: LoadedModule, fuel: number, input: Uint8Array, callHost: CallHost): ModuleRun {
   const run = new Run(loaded, fuel, callHost);
   try {
@@ -31,7 +34,7 @@ export function runModule(loaded: LoadedModule, fuel: number, input: Uint8Array,
   }
 }
 
-/** The module does not do what it has to. */
+/** The module violates the ABI. */
 class AbiViolation extends Error {
   readonly problem: ProblemWord;
 
@@ -41,7 +44,7 @@ class AbiViolation extends Error {
   }
 }
 
-/** Thrown through the module: it has no way to catch anything. */
+/** Thrown through the module, which cannot catch anything. */
 class OutOfFuel extends Error {}
 class OutOfDepth extends Error {}
 
@@ -65,7 +68,7 @@ class Run {
   start(input: Uint8Array): { readonly ending: HostEnding; readonly bytes: Uint8Array } {
     const { added, module } = this.#loaded;
     const host = (code: number, place: number, length: number): bigint => this.#answer(code, place, length);
-    // INVARIANT: nothing of the module's code has run once this returns: its start function is an export like others.
+    // INVARIANT: none of the module's code has run yet: its start function was turned into an export.
     const { exports } = new WebAssembly.Instance(module, { [HOST_IMPORT.module]: { [HOST_IMPORT.name]: host } });
     this.#fuel = exports[added.fuel] as WebAssembly.Global;
     this.#depth = exports[added.depth] as WebAssembly.Global;
@@ -116,12 +119,12 @@ class Run {
   }
 
   #explainTrap(fault: unknown, memoryPages: number): HostEnding {
-    // The stack holds all the depth that there is: this does not happen, and would be no trap if it did.
+    // Cannot happen, because the stack has room for the maximum depth; it must not be reported as a trap in any case.
     if (fault instanceof RangeError) {
       return { how: "exceeded", limit: "depth", allowed: MAX_DEPTH, peak: MAX_DEPTH + 1 };
     }
     const trap = trapOf(fault);
-    // Nobody but the module knows what it needed memory for: one that gives up when it has all there is needed more.
+    // Only the module knows why it needed memory: if it aborts with all its memory in use, it probably needed more.
     if (trap !== "unreachable" || memoryPages < this.#loaded.memoryPages) return { how: "trapped", trap };
     const bytes = memoryPages * PAGE_BYTES;
     return { how: "exceeded", limit: "memory", allowed: bytes, peak: bytes };
@@ -137,7 +140,7 @@ class Run {
     return (BigInt(this.#put(answer)) << 32n) | BigInt(answer.length);
   }
 
-  /** INVARIANT: whoever called the host knows how deep it is itself, and sets it again before it calls another. */
+  /** INVARIANT: the caller of a host function keeps its own depth, and restores it before it calls another function. */
   #descend(): void {
     if (this.#depth === undefined) return;
     const left = Number(this.#depth.value) - HOST_CALL_DEPTH;
@@ -152,7 +155,7 @@ class Run {
     if (left < 0n) throw new OutOfFuel();
   }
 
-  /** Bytes of the host into a place that the module gives for them. */
+  /** Writes bytes to memory that the module allocates for them. */
   #put(bytes: Uint8Array): number {
     const given = this.#alloc?.(bytes.length);
     if (typeof given !== "number") throw new AbiViolation("no-alloc");
@@ -163,7 +166,7 @@ class Run {
     return place;
   }
 
-  /** A copy of what the module has there. */
+  /** Copies bytes from the module's memory. */
   #take(place: number, length: number, problem: ProblemWord): Uint8Array {
     const memory = this.#bytes();
     if (place + length > memory.length) throw new AbiViolation(problem);
@@ -171,13 +174,13 @@ class Run {
     return memory.slice(place, place + length);
   }
 
-  /** Anew each time: where memory has grown, the old one is empty. */
+  /** Created for each use: when memory grows, the old buffer becomes empty. */
   #bytes(): Uint8Array {
     return new Uint8Array(this.#memory?.buffer ?? NO_BYTES.buffer);
   }
 }
 
-/** By what the engine says; what it says in other words is `other`. */
+/** Traps by the engine's message; unknown messages become `other`. */
 const TRAPS: readonly (readonly [RegExp, TrapWord])[] = [
   [/unreachable/, "unreachable"],
   [/segment/, "segment"],

@@ -6,11 +6,11 @@ const FREE = 0;
 const TAKEN = 1;
 
 /**
- * What a host says to the kernel, from whichever of its threads: whole frames, one after the other. Threads speak for
- * themselves, which saves a call the way through the main thread.
+ * Writes messages to the kernel from any of the host's threads, each message as a whole. Threads write directly, which
+ * avoids a detour through the main thread.
  */
 export class SharedMessageWriter {
-  /** One number that all threads share. */
+  /** The lock, shared by all threads. */
   readonly turn: Int32Array;
   #holds = 0;
 
@@ -30,7 +30,7 @@ export class SharedMessageWriter {
     }
   }
 
-  /** From now on nobody but this thread speaks: no other one can be ended in the middle of a frame. */
+  /** Prevents all other threads from writing, so that none can be terminated in the middle of a message. */
   lock(): void {
     if (this.#holds++ > 0) return;
     while (Atomics.compareExchange(this.turn, 0, FREE, TAKEN) !== FREE) Atomics.wait(this.turn, 0, TAKEN);

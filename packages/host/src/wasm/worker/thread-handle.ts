@@ -5,21 +5,21 @@ import { ThreadGauge } from "./thread-gauge.ts";
 import type { ThreadData } from "./thread-loop.ts";
 import type { ThreadReply, ThreadRequest } from "./thread-messages.ts";
 
-/** Of one thread. What it keeps of modules and messages; memory of modules themselves is not in it. */
+/** Heap limit of one thread, for modules and messages; the memory of module instances is not part of it. */
 const HEAP_MB = 512;
-/** For all the depth that a module may have. */
+/** Enough for the maximum call depth of a module. */
 const STACK_MB = Math.ceil(stackBytesFor(MAX_DEPTH) / 2 ** 20);
 
-/** What the job is told that a thread works on. */
+/** Receives what happens in a thread that works on a job. */
 export interface ThreadListener {
   onReply(reply: ThreadReply): void;
-  /** It has ended by itself: out of memory, or by a fault. */
+  /** The thread ended by itself: out of memory, or by a fault. */
   onEnd(): void;
 }
 
-/** One thread that runs modules, as the host's main thread has it. */
+/** The main thread's handle of one thread that runs modules. */
 export class ThreadHandle {
-  /** Keys of modules that it has. */
+  /** Keys of the modules that the thread has. */
   readonly known = new Set<string>();
   readonly gauge = new ThreadGauge();
   readonly #worker: Worker;
@@ -57,14 +57,14 @@ export class ThreadHandle {
     Atomics.notify(this.#bell, 0);
   }
 
-  /** Hears now what it has said already. */
+  /** Handles messages that have already arrived. */
   drainMessages(): void {
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
       this.#listener?.onReply(got.message as ThreadReply);
     }
   }
 
-  /** Resolves when nothing of it runs any more, whatever it was doing. */
+  /** Resolves when the thread has ended, whatever it was doing. */
   async terminate(): Promise<void> {
     this.#isEnded = true;
     this.#listener = undefined;

@@ -15,21 +15,21 @@ import { ThreadGauge } from "./thread-gauge.ts";
 import type { LoadedModule, ThreadReply, ThreadRequest } from "./thread-messages.ts";
 import { SharedMessageWriter } from "./shared-message-writer.ts";
 
-/** What a thread is started with. */
+/** Data that a thread is started with. */
 export interface ThreadData {
   readonly port: MessagePort;
-  /** One number, raised with each message: what the thread sleeps on. */
+  /** Counter incremented with each message; the thread sleeps on it. */
   readonly bell: Int32Array;
-  /** Of the voice that all threads have. */
+  /** Lock of the writer shared by all threads. */
   readonly turn: Int32Array;
-  /** Of its gauge. */
+  /** Numbers of its gauge. */
   readonly numbers: Float64Array;
 }
 
-/** Memory of instances that are gone, before somebody must collect it. */
+/** Memory of finished instances at which garbage collection is forced. */
 const MAX_GARBAGE_PAGES = 1024;
 
-/** Loads and runs modules, one after the other, until the thread is ended. It never returns to an event loop. */
+/** Loads and runs modules, one after the other, until the thread is terminated. It never returns to an event loop. */
 export function threadLoop({ port, bell, turn, numbers }: ThreadData): never {
   const voice = new SharedMessageWriter(turn);
   const gauge = new ThreadGauge(numbers);
@@ -73,12 +73,13 @@ export function threadLoop({ port, bell, turn, numbers }: ThreadData): never {
           gauge.note(soFar);
           return callHost(id, code, asked);
         });
-        // INVARIANT: the main thread can know that this one is free before the kernel sends it more.
+        // INVARIANT: sent first, so that the main thread can know that this thread is free before the kernel sends
+        // more.
         reply({ type: "ended" });
         voice.write(id, { type: "ended", ...ending, use: { ...use, cpuMs: gauge.ownCpuMs() } }, bytes);
         garbagePages += use.memoryPages;
         if (garbagePages > MAX_GARBAGE_PAGES) {
-          // INVARIANT: memory within the cap can always be had, so what is gone must not stay for long.
+          // INVARIANT: memory within the limit must always be available, so garbage must not stay for long.
           globalThis.gc?.();
           garbagePages = 0;
         }
@@ -119,7 +120,7 @@ function load(original: Uint8Array, { memoryPages, allowsSimd }: LoadOptions): U
   };
 }
 
-/** What a module must have, as far as its exports show it: their types show when it is run. */
+/** Returns a required export that is missing. Types are checked when the module is run. */
 function missingExport(module: WebAssembly.Module, memory: string | undefined): string | undefined {
   if (memory === undefined) return "memory";
   const functions = WebAssembly.Module.exports(module).filter(({ kind }) => kind === "function");

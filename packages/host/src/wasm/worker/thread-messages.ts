@@ -3,28 +3,28 @@ import type { LoadOptions } from "./messages.ts";
 
 type Accepted = Extract<Metered, { readonly ok: true }>;
 
-/** A module that was metered and compiled. */
+/** A metered and compiled module. */
 export interface LoadedModule {
   readonly module: WebAssembly.Module;
-  /** What the meter added to its exports. */
+  /** Exports added by the meter. */
   readonly added: Accepted["exports"];
   readonly memoryPages: number;
 }
 
-/** What the host's main thread hands to one of its others, which does one thing at a time. */
+/** Message from the host's main thread to another thread, which handles one job at a time. */
 export type ThreadRequest =
   | { readonly type: "load"; readonly original: Uint8Array; readonly options: LoadOptions }
   | {
       readonly type: "run";
       readonly id: number;
       readonly key: string;
-      /** Where the thread does not have it yet. */
+      /** Set if the thread does not have the module yet. */
       readonly loaded: LoadedModule | undefined;
       readonly fuel: number;
       readonly input: Uint8Array;
     }
   | { readonly type: "answer"; readonly status: number; readonly bytes: Uint8Array }
-  /** Not to be used any more. */
+  /** The module will not be used any more. */
   | { readonly type: "forget"; readonly key: string };
 
 export type ThreadReply =
@@ -35,5 +35,5 @@ export type ThreadReply =
       readonly cpuMs: number;
     }
   | { readonly type: "rejected"; readonly reason: string; readonly message: string; readonly cpuMs: number }
-  /** A run is over, and the thread itself is about to say how it ended. */
+  /** A run is over; the thread itself is about to report its result to the kernel. */
   | { readonly type: "ended" };

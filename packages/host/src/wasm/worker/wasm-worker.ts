@@ -1,4 +1,6 @@
-/** Runs modules of strangers, inside a sandbox: one program, for its main thread and for the threads it starts. */
+/**
+ * Runs untrusted modules inside a sandbox. The same program is used for the main thread and for the threads it starts.
+ */
 import { setFlagsFromString } from "node:v8";
 import { isMainThread, workerData } from "node:worker_threads";
 import { HostServer } from "./host-server.ts";

@@ -25,7 +25,7 @@ interface Asked {
 }
 
 interface TestApprovalsOptions {
-  /** No callback. */
+  /** Without an approver callback. */
   readonly isSilent?: boolean;
   readonly door?: string;
   readonly rules?: PolicyRules;

@@ -33,12 +33,12 @@ const secret = defineTool({
 
 export interface Exported {
   readonly store: Store;
-  /** One with calls, one that heard a secret, and one without calls. */
+  /** Ids of sessions: one with calls, one that read a secret, and one without calls. */
   readonly sessions: readonly [string, string, string];
   export(chain?: string, log?: BundledTree): Promise<Uint8Array>;
 }
 
-/** Three sessions whose records alternate, and bundles of them. */
+/** Creates three sessions whose records alternate, and bundles of them. */
 export async function createExported(): Promise<Exported> {
   const store = createMemoryStore();
   const contentStore = createMemoryContentStore();
@@ -63,7 +63,7 @@ export async function createExported(): Promise<Exported> {
   };
 }
 
-/** A file in memory that gives no more than it has. */
+/** Creates a file in memory that returns at most the bytes it has. */
 export function fileOf(bytes: Uint8Array): BundleFile {
   return {
     size: bytes.length,
@@ -74,7 +74,7 @@ export function fileOf(bytes: Uint8Array): BundleFile {
   };
 }
 
-/** What a reader makes of bytes: a report, or that they are no bundle. Anything else is thrown. */
+/** Reads a bundle: returns its report, or `unreadable` for bytes that are not a bundle. Throws any other error. */
 export async function readBundle(bytes: Uint8Array): Promise<VerifyReport | "unreadable"> {
   let bundle: Bundle;
   try {

@@ -18,7 +18,7 @@ export function createTestKey(): TestKey {
   return { ...createVerifierKey(ORIGIN, raw), privateKey };
 }
 
-/** The announcements of keys, each handed over to by the one before. */
+/** Creates the announcements of keys, in which each key hands over to the next. */
 export function announce(keys: readonly TestKey[]): string[] {
   return keys.map((key, number) => {
     const before = keys[number - 1];
@@ -36,7 +36,7 @@ export function note(text: string, keys: readonly TestKey[]): string {
   return encodeNote({ text, signatures });
 }
 
-/** A log over the first records of a store, signed by the last of some keys. */
+/** Creates a Merkle tree over the first records of a store, signed with the last of the keys. */
 export async function createTestTree(store: Store, treeSize: number, keys: readonly TestKey[]): Promise<BundledTree> {
   const leaves = (await store.readRecords({ limit: treeSize })).map(({ hash }) => hash);
   const signer = keys.at(-1);

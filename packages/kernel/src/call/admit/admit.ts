@@ -5,7 +5,9 @@ import { checkSession } from "../check-session.ts";
 import { Acknowledged, Denied, type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
-/** Decodes and validates the request, every rule at once, and proves that it comes from an open session. */
+/**
+ * Decodes and validates the request, reporting all violations at once, and verifies that it comes from an open session.
+ */
 export function admit(
   incoming: IncomingCall,
   kernel: KernelParts,
@@ -15,14 +17,14 @@ export function admit(
   const { request, violations } = read;
   const { trail } = incoming;
   trail.replyId = request.requestId;
-  // A broken id could not be stored under its own name.
+  // An invalid id could not be stored under its own name.
   const isBroken = violations.some((violation) => violation.field === "request_id");
   trail.requestId = isBroken ? "" : kernel.secrets.recordedId(request.requestId);
-  // Nothing could be recorded, so nothing is even looked at.
+  // No call could be recorded, so this one goes no further.
   const { failure } = kernel.ledger;
   if (failure !== undefined) return new Failed("STORE_UNAVAILABLE", failure.message);
 
-  // Most sessions are in memory, and nothing is waited for.
+  // Most sessions are in memory, and need no wait.
   const found = kernel.sessions.authenticate(request.sessionToken);
   if (found instanceof Promise) return found.then((live) => admitFrom(live, incoming, read, kernel));
   return admitFrom(found, incoming, read, kernel);
@@ -64,8 +66,10 @@ interface ReadRequest {
 }
 
 /**
- * SECURITY: what is validated is what is used. A message belongs to its caller, who can change it while the call
- * waits, so the kernel goes on with a copy; encoded bytes are not written to by any door until they are answered.
+ * Decodes and validates the request.
+ *
+ * SECURITY: the validated message is the one that is used. A message belongs to its caller, who can change it while the
+ * call waits, so the kernel continues with a copy; no door writes to encoded bytes before they are answered.
  */
 function readRequest({ request, isOwned, faults }: IncomingCall): ReadRequest | Failed {
   try {
@@ -80,7 +84,7 @@ function readRequest({ request, isOwned, faults }: IncomingCall): ReadRequest | 
     return { request: isOwned || violations.length > 0 ? request : decode(encode(request)), violations };
   } catch (fault) {
     if (isKernelError(fault)) return invalidRequest(fault.violations);
-    // Not even a message: a field of another type than it should have.
+    // Not a message at all: a field has the wrong type.
     if (fault instanceof TypeError || fault instanceof RangeError) return invalidRequest([]);
     throw fault;
   }

@@ -2,7 +2,7 @@ import type { AdmittedCall, BoundCall, ToolVariant } from "../call.ts";
 import { type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
-/** From a name to one exact tool version. */
+/** Resolves a name to one exact tool version. */
 export function bind(call: AdmittedCall, kernel: KernelParts): BoundCall | Ending {
   const { variant, trail } = call;
   const name = variant.case === "call" ? variant.value.name : VARIANT_TOOLS[variant.case];
@@ -25,7 +25,7 @@ export function bind(call: AdmittedCall, kernel: KernelParts): BoundCall | Endin
   return { ...call, registered, requestedVersion: askedVersion };
 }
 
-/** The tools behind the wire's typed messages. */
+/** The tools for the wire's typed messages. */
 const VARIANT_TOOLS: Readonly<Record<Exclude<ToolVariant["case"], "call">, string>> = {
   fileRead: "file_read",
   fileWrite: "file_write",

@@ -26,9 +26,12 @@ import { rootSession } from "../../session/lineage.ts";
 import { findSecretReferences } from "./secret-references.ts";
 import { variantInput } from "./variant-input.ts";
 
-/** Input against the schema, all errors at once; then the one canonical form that everything later sees. */
+/**
+ * Checks the input against the schema, reporting all errors at once; then converts it to the one canonical form that
+ * all later stages see.
+ */
 export function check(call: BoundCall, kernel: KernelParts): CheckedCall | Ending | Promise<CheckedCall | Ending> {
-  // Before anything of the call is kept.
+  // Done before any data of the call is kept.
   const learning = kernel.learnPlaced(call.live.session.workspace);
   return learning === undefined ? checkInput(call, kernel) : learning.then(() => checkInput(call, kernel));
 }
@@ -66,7 +69,7 @@ function checkInput(call: BoundCall, kernel: KernelParts): CheckedCall | Ending 
   return noted instanceof Promise ? noted.then((ending) => ending ?? checked) : (noted ?? checked);
 }
 
-/** What a tool's own check says; undefined if nothing is wrong. */
+/** Runs the tool's own check; undefined if it finds nothing wrong. */
 function checkByCode(call: BoundCall, input: JsonValue, kernel: KernelParts): Failed | undefined {
   const { registered } = call;
   if (registered.tool.checkInput === undefined) return undefined;
@@ -74,14 +77,14 @@ function checkByCode(call: BoundCall, input: JsonValue, kernel: KernelParts): Fa
     registered.tool.checkInput(input);
     return undefined;
   } catch (fault) {
-    // SECURITY: a library may quote the input in what it says.
+    // SECURITY: a library may quote the input in its error message.
     const hidden = redactorsForCaller({ ...call, effects: registered.tool.effects }, kernel);
     const { code, message, violations } = explainToolFault(registered, fault, hidden);
     return new Failed(code, message, { violations });
   }
 }
 
-/** A limit that schema and wire have in common is told once. */
+/** Reports a limit that schema and wire have in common only once. */
 function withoutRepeats(violations: readonly Violation[]): Violation[] {
   const told = new Set<string>();
   return violations.filter(({ field, rule }) => {
@@ -90,7 +93,11 @@ function withoutRepeats(violations: readonly Violation[]): Violation[] {
   });
 }
 
-/** SECURITY: from here on only the tool sees the input as it came; everything else sees what is answered here. */
+/**
+ * Redacts secrets in the input; undefined if none exist.
+ *
+ * SECURITY: from here on only the tool sees the original input; everything else sees the form returned here.
+ */
 function redactSecrets(
   { registered, trail, live }: BoundCall,
   input: JsonValue,
@@ -111,7 +118,7 @@ function redactSecrets(
   return redacted;
 }
 
-/** Undefined for what is longer than a text can be. */
+/** Encodes canonical JSON; undefined if it is longer than a string can be. */
 function canonicalBytes(input: JsonValue | undefined): Uint8Array | undefined {
   try {
     return sharedUtf8(canonicalJson(input));
@@ -137,7 +144,7 @@ function violationOf({ path, rule, message }: JsonSyntaxError | JsonValueError):
   return { field: `$${path}`, rule, message };
 }
 
-/** The message a model sees: every problem, and which tool it was. */
+/** Creates the error message that a model sees: the tool, and its first ten problems. */
 function invalidInput(call: BoundCall, violations: readonly Violation[]): Failed {
   const shown = violations.slice(0, 10).map((violation) => violation.message);
   const more = violations.length > shown.length ? ` and ${violations.length - shown.length} more` : "";

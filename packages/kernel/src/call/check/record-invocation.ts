@@ -6,7 +6,7 @@ import { chargeStored } from "../charge-stored.ts";
 import { Denied, type Ending, type Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
-/** Leaves ToolInvoked, with the input as content. Answers the ending if there is one. */
+/** Adds the ToolInvoked entry, with the input as content. Returns the ending if the call ends here. */
 export function recordInvocation(
   call: CheckedCall,
   refused: Failed | undefined,
@@ -20,7 +20,10 @@ export function recordInvocation(
   return ending;
 }
 
-/** Bytes that are no JSON have no canonical form: the request is known by the digest of what came. */
+/**
+ * Records input that is not JSON. It has no canonical form, so the request is identified by the digest of the received
+ * bytes.
+ */
 export function recordUnreadableInput(call: BoundCall, kernel: KernelParts, refused: Failed): Failed {
   const raw = call.variant.case === "call" ? call.variant.value.input : new Uint8Array(0);
   const { name } = call.registered.tool;
@@ -30,7 +33,7 @@ export function recordUnreadableInput(call: BoundCall, kernel: KernelParts, refu
   return refused;
 }
 
-/** SECURITY: large input becomes a file, so it counts like everything else that a session stores. */
+/** SECURITY: large input becomes a file, so it is charged like everything else that a session stores. */
 function chargeInput(call: CheckedCall): Denied | undefined {
   const { length } = call.inputBytes;
   const shortfall = length > MAX_ROW_CONTENT_BYTES ? chargeStored(call, length) : undefined;
@@ -45,10 +48,12 @@ async function storeInput(call: CheckedCall, kernel: KernelParts): Promise<Commi
   return commitContent({ role: ContentRole.INPUT, ...placed, labels: call.live.labels }, kernel.random);
 }
 
-/** SECURITY: what is refused is kept if it is small; nobody fills the disk with input that no tool would take. */
+/**
+ * SECURITY: refused input is stored only if it is small, so that input which no tool would accept cannot fill the disk.
+ */
 function rowInput({ inputBytes, inputDigest, live }: CheckedCall, kernel: KernelParts): Committed | undefined {
   if (inputBytes.length > MAX_ROW_CONTENT_BYTES) return undefined;
-  // SECURITY: what a labelled session asks with is as labelled as what it is answered.
+  // SECURITY: the input of a labelled session carries the same labels as the results it receives.
   const { labels } = live;
   const content = { role: ContentRole.INPUT, digest: inputDigest, bytes: inputBytes, size: inputBytes.length, labels };
   return commitContent(content, kernel.random);

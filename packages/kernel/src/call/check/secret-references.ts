@@ -5,11 +5,11 @@ const MAX_SHOWN = 80;
 const NONE: readonly Violation[] = [];
 
 /**
- * What is wrong with the references to secrets in an input: secrets appear there only as `{"$secret": "name"}`. The key is
- * reserved: a tool that takes none never sees such an object as plain data, and `known` is undefined for it.
+ * Finds invalid references to secrets in an input: secrets appear there only as `{"$secret": "name"}`. The key is
+ * reserved: a tool that takes no secrets never sees such an object as plain data, and `known` is undefined for it.
  */
 export function findSecretReferences(input: JsonValue, known?: ReadonlySet<string>): readonly Violation[] {
-  // Nearly no input has one: paths are spelled out only for one that does.
+  // Almost no input has a reference; paths are built only for one that does.
   if (!hasReference(input)) return NONE;
   const found: Violation[] = [];
   walk(input, "", known, found);

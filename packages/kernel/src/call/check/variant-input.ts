@@ -3,7 +3,7 @@ import type { ToolVariant } from "../call.ts";
 
 type TypedVariant = Exclude<ToolVariant, { case: "call" }>;
 
-/** A typed message as the tool's JSON input: both forms of one call give one digest. */
+/** Converts a typed message to the tool's JSON input: both forms of one call give the same digest. */
 export function variantInput(variant: TypedVariant): JsonValue {
   switch (variant.case) {
     case "fileRead":
@@ -15,7 +15,7 @@ export function variantInput(variant: TypedVariant): JsonValue {
     case "fileWrite":
       return {
         ...withoutDefaults({ create_only: variant.value.createOnly, append: variant.value.append }),
-        // An empty file is content like any other.
+        // Empty content is kept: an empty file is content like any other.
         ...text(variant.value.content),
         path: variant.value.path,
       };
@@ -54,7 +54,7 @@ export function variantInput(variant: TypedVariant): JsonValue {
   }
 }
 
-/** Leaves out what has the wire's default, as a JSON caller would. */
+/** Omits fields that have the wire's default value, as a JSON caller would. */
 function withoutDefaults(fields: JsonObject): JsonObject {
   const kept: JsonObject = {};
   for (const [key, value] of Object.entries(fields)) {
@@ -83,26 +83,33 @@ function text(content: Uint8Array): JsonObject {
   return { content: Buffer.from(content).toString("base64"), encoding: "base64" };
 }
 
-/** Room for the path and the names of the fields. */
+/** Leaves room for the path and the field names. */
 const MAX_TEXT_BYTES = MAX_TYPED_INPUT_BYTES - 64 * 1024;
 /** JSON writes a control character as `\u0000`. */
 const MAX_ESCAPE_BYTES = 6;
 const FIRST_PRINTABLE = 0x20;
 
-/** False for a large text of control characters, which JSON would write beyond the limit of an input. */
+/**
+ * Whether content fits into the input as text; false for a large text of control characters, which JSON would expand
+ * beyond the limit.
+ */
 function fitsAsText(content: Uint8Array): boolean {
   if (content.length * MAX_ESCAPE_BYTES <= MAX_TEXT_BYTES) return true;
   let controls = 0;
   for (const byte of content) if (byte < FIRST_PRINTABLE) controls++;
-  // Quotes and backslashes are written as two bytes.
+  // Quotes and backslashes take two bytes.
   return content.length * 2 + controls * (MAX_ESCAPE_BYTES - 2) <= MAX_TEXT_BYTES;
 }
 
-/** SECURITY: of two values under one name one reader would see the first and another the last. */
+/**
+ * Parses environment entries.
+ *
+ * SECURITY: duplicate names are rejected: one reader would see the first value and another the last.
+ */
 function environment(entries: readonly string[]): JsonObject {
   const names = new Map<string, string>();
   for (const [index, entry] of entries.entries()) {
-    // INVARIANT: validated entries hold exactly one `=`.
+    // INVARIANT: validated entries contain exactly one `=`.
     const [name = "", value = ""] = entry.split("=", 2);
     if (names.has(name)) throw refusal(`env[${index}]`, "duplicate", `\`${name.slice(0, 80)}\` is given twice`);
     names.set(name, value);

@@ -17,13 +17,13 @@ export interface AuthorityRequirements {
   readonly timeoutMs: number;
   readonly maxCpuMs?: number | undefined;
   readonly boundExcess?: BoundExcess;
-  /** What the declaration asks for. */
+  /** What the tool's declaration requires. */
   readonly required: readonly Capability[];
-  /** What these very arguments need. */
+  /** What these exact arguments need. */
   readonly needed: readonly Capability[];
 }
 
-/** What the session itself holds: lease, tier, capabilities and budget. Leaves the CapabilityCheck entry. */
+/** Checks what the session itself holds: lease, tier, capabilities and budget. Adds the CapabilityCheck entry. */
 export function checkAuthority(
   call: CheckedCall,
   demand: AuthorityRequirements,
@@ -59,7 +59,7 @@ interface Shortfall {
   readonly remaining: number;
 }
 
-/** Asks the account without taking anything: `grant` reserves for good, once for each call. */
+/** Checks the budget without reserving anything: `grant` makes the reservation, once for each call. */
 function findShortfall(call: CheckedCall, demand: AuthorityRequirements, kernel: KernelParts): Shortfall | undefined {
   const { live, incoming, trail } = call;
   if (trail.reservation !== undefined) return undefined;

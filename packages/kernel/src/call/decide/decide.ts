@@ -11,13 +11,13 @@ import { checkAuthority } from "./check-authority.ts";
 
 declare const permittedBrand: unique symbol;
 
-/** A call that lease, capabilities, budget and policy allow. Only `decide` makes one. */
+/** A call permitted by lease, capabilities, budget and policy. Only `decide` makes one. */
 export interface PermittedCall extends DecidedCall {
   readonly [permittedBrand]: true;
 }
 
-// SECURITY: an object that looks like a permitted call is none unless it bears this mark; nothing exported puts it on.
-// Tested by "a forged permitted call is refused at run time".
+// SECURITY: an object that looks like a permitted call is not one unless it bears this mark; no exported function adds
+// it. Tested by "rejects a forged permitted call at run time".
 class Permission extends Stamp {
   readonly #given = true;
 
@@ -26,7 +26,7 @@ class Permission extends Stamp {
   }
 }
 
-/** Lease, tier, capabilities, budget and bounds, then policy. Makes the proof. */
+/** Checks lease, tier, capabilities, budget and bounds, then policy. Creates the proof. */
 export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | Ending {
   const session = checkSession(call.live, kernel);
   if (session instanceof Denied) return session;
@@ -44,7 +44,7 @@ export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | 
   return decided as PermittedCall;
 }
 
-/** Throws unless `decide` made this very object. */
+/** Throws unless `decide` made this exact object. */
 export function verifyPermitted(call: PermittedCall): void {
   if (!Permission.isOn(call)) throw new TypeError("not a permitted call: only the decide stage makes one");
 }

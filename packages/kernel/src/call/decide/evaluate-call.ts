@@ -8,7 +8,10 @@ import { callLabels } from "../call-labels.ts";
 import { callProtectedPaths } from "../call-protected-paths.ts";
 import { evaluateCheck, type PolicyOutcome, stricter } from "./evaluate-check.ts";
 
-/** Asks policy about everything the call is about. All must permit, and the strictest door counts. */
+/**
+ * Evaluates policy for everything that the call affects. Every check must permit it, and the strictest approval
+ * applies.
+ */
 export function evaluateCall(
   call: CheckedCall,
   facts: NarrowedTool,
@@ -22,11 +25,11 @@ export function evaluateCall(
     if (answer instanceof Denied) return answer;
     word = word === undefined ? answer : stricter(word, answer);
   }
-  // There is always a question.
+  // There is always at least one check.
   return word ?? new Denied("POLICY_ERROR", "kernel:decide", "policy was asked about nothing");
 }
 
-/** As policy is asked about it. */
+/** Creates the input for the policy requests about a call. */
 export function toPolicyInput(
   call: CheckedCall,
   facts: NarrowedTool,

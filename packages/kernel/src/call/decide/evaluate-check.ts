@@ -15,10 +15,13 @@ import type { CallTrail } from "../call-trail.ts";
 import { Denied } from "../ending.ts";
 import { redactorsForRecord } from "../call-redactors.ts";
 
-/** What policy said to a call. */
+/** The decision of policy on a call that it permits. */
 export type PolicyOutcome = Pick<DecidedCall, "policyEvaluation" | "policyHash" | "approval" | "always">;
 
-/** Asks policy and seals its answer in a proof. Nothing matched means denied, and so does any error. */
+/**
+ * Evaluates policy and seals its decision in a proof. A call that no rule matches is denied, and so is one with any
+ * error.
+ */
 export function evaluateCheck(
   asked: PolicyInput,
   { action, target }: PolicyCheck,
@@ -46,7 +49,7 @@ export function evaluateCheck(
 
   const observedOnly = kernel.policyMode === "observe" && mayBeObservedOnly(action, answer);
   const decision = { allowed: code === undefined, ruleIds, policyHash: current.hash, approve, observedOnly };
-  // SECURITY: bytes with a secret in them would be withheld from the record, and the entry promise them.
+  // SECURITY: bytes that contain a secret would be withheld from the record, although the entry would promise them.
   const isStorable = ![requestBytes, proof.bytes].some((bytes) => kernel.secrets.isIn(bytes));
   trail.add({
     case: "policyDecision",
@@ -67,11 +70,12 @@ export function evaluateCheck(
 }
 
 /**
- * Asks about a call with secrets in it as the tool gets it. It is refused, or a person is asked, if either answer says so.
+ * Evaluates a call with secrets in its input as the tool gets it. The call is refused, or a user is asked, if either
+ * decision says so.
  *
- * SECURITY: values in files of the vault count as secrets, such as the name of a host. Redacted, one would slip past a rule
- * that forbids it. The question is not stored, so the entry of a stricter answer has no proof. Tested by "a rule holds for
- * text that is hidden in the record".
+ * SECURITY: values in files of the vault count as secrets, such as the name of a host. If redacted, such a value would
+ * slip past a rule that forbids it. This policy request is not stored, so the entry of a stricter decision has no
+ * proof. Tested by "rules match text that the record redacts".
  */
 function evaluateUnredacted(
   asked: PolicyInput,
@@ -99,7 +103,7 @@ function evaluateUnredacted(
 
 const STRICTNESS = ["none", "human", "console"] as const;
 
-/** One answer of two that both permit: the strictest door counts. */
+/** Combines two decisions that both permit the call: the strictest approval applies. */
 export function stricter(first: PolicyOutcome, second: PolicyOutcome): PolicyOutcome {
   const strictest = Math.max(STRICTNESS.indexOf(first.approval), STRICTNESS.indexOf(second.approval));
   const rules = new Map(
@@ -119,7 +123,7 @@ interface ProvenDecision {
   readonly proof: ReturnType<typeof createProof>;
 }
 
-/** Attaches the proof and the question to the call's record, so that the decision can be made again from them. */
+/** Attaches the proof and the policy request to the call's record, so that the decision can be made again from them. */
 function commitDecision({ request, requestHash, proof }: ProvenDecision, trail: CallTrail, { random }: KernelParts) {
   const committedProof = commitContent(
     { role: ContentRole.PROOF, digest: proof.digest, bytes: proof.bytes, size: proof.bytes.length },
@@ -138,8 +142,8 @@ function commitDecision({ request, requestHash, proof }: ProvenDecision, trail: 
 }
 
 /**
- * In observe mode what rules refuse, or would ask a person about, is recorded and not carried out. A policy that cannot be
- * evaluated still denies, and protected paths stay protected: those are not a rule's opinion.
+ * Whether a refusal, or the need for an approval, may be recorded without being enforced, as in observe mode. A policy
+ * that cannot be evaluated still denies, and protected paths stay protected: neither is the opinion of a rule.
  */
 function mayBeObservedOnly(action: string, { errors }: PolicyEvaluation): boolean {
   return errors.length === 0 && action !== PROTECTED_ACTION;
@@ -148,11 +152,15 @@ function mayBeObservedOnly(action: string, { errors }: PolicyEvaluation): boolea
 interface RedactedRequest {
   /** Without secrets. */
   readonly recorded: EncodedPolicyRequest;
-  /** With them; undefined where that is the same. */
+  /** With secrets; undefined if that makes no difference. */
   readonly unredacted: PolicyRequest | undefined;
 }
 
-/** SECURITY: what policy is asked is stored, so that it can be asked again: no secret stands in it. */
+/**
+ * Creates a policy request.
+ *
+ * SECURITY: policy requests are stored so that they can be evaluated again, so they must contain no secret.
+ */
 function createRedactedRequest(asked: PolicyInput, about: PolicyCheck, kernel: KernelParts): RedactedRequest {
   const question = createPolicyRequest(asked, about, kernel.policy);
   const hidden = redactorsForRecord(asked, kernel);
@@ -161,7 +169,7 @@ function createRedactedRequest(asked: PolicyInput, about: PolicyCheck, kernel: K
   const { request: original } = createPolicyRequest({ ...asked, recordedInput: asked.input }, about, kernel.policy);
   if (!isInFacts) return { recorded: question, unredacted: original };
   const redact = (facts: JsonObject): JsonObject => {
-    // Names of facts are declared, and rules rely on them.
+    // Fact names are declared, and rules rely on them, so they are not redacted.
     const redacted = replaceTexts(
       facts,
       (text) => kernel.secrets.tagText(text, hidden),
@@ -172,7 +180,7 @@ function createRedactedRequest(asked: PolicyInput, about: PolicyCheck, kernel: K
   return { recorded: createPolicyRequest({ ...asked, redact }, about, kernel.policy), unredacted: original };
 }
 
-/** SECURITY: what cannot even be asked is denied like any other error of policy. */
+/** SECURITY: a call for which no policy request can be created is denied, as after any other policy error. */
 function denyOnPolicyError(ask: () => RedactedRequest): RedactedRequest | Denied {
   try {
     return ask();

@@ -2,7 +2,10 @@ import type { KernelParts } from "../../kernel-parts.ts";
 import { writtenPaths } from "../../policy/policy-target.ts";
 import type { CheckedCall } from "../call.ts";
 
-/** Looks at the workspace before a call is decided that writes files there. Nothing to wait for with other calls. */
+/**
+ * Inspects the workspace before deciding on a call that writes files there; undefined for other calls, which need no
+ * wait.
+ */
 export function inspectTrustedPaths(call: CheckedCall, { trustedPaths }: KernelParts): Promise<void> | undefined {
   const { registered, input, live, trail } = call;
   const { tool } = registered;

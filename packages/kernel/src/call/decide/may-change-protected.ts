@@ -6,7 +6,7 @@ import { PROTECTED_ACTION } from "../../policy/protected-action.ts";
 import type { DecidedCall } from "../call.ts";
 import { toPolicyInput } from "./evaluate-call.ts";
 
-/** Whether a rule lets the programs of this call change what is protected, wherever it is, without anyone being asked. */
+/** Whether a rule lets the programs of this call change protected paths anywhere, without an approval. */
 export function mayChangeProtected(call: DecidedCall, kernel: KernelParts): boolean {
   const { policy } = kernel;
   if ("problem" in policy.current) return false;

@@ -10,8 +10,8 @@ import { joinRunning } from "./join-running.ts";
 import { dedupeConflict, duplicateId } from "./repeat-conflicts.ts";
 
 /**
- * Repeats: by request id, by dedupe key, and of calls whose outcome nobody knows. Comes after decide, so every repeat
- * was authorised anew, and before endorse, so no person is asked twice.
+ * Finds repeats: by request id, by dedupe key, and of calls whose outcome is unknown. Runs after decide, so every
+ * repeat is authorised again, and before endorse, so no user is asked twice.
  */
 export function dedupe(
   call: PermittedCall,
@@ -28,7 +28,7 @@ export function dedupe(
     return joinRunning(call, running, sameId === undefined ? "dedupe_key" : "request_id", kernel);
   }
 
-  // INVARIANT: nothing is awaited between the look above and this claim, so equal requests cannot both be first.
+  // INVARIANT: no `await` between the lookup above and this claim, so equal requests cannot both be first.
   const claim = new RunningCall(requestId, call.requestDigest, dedupeKey, fingerprint);
   live.running.add(claim);
   if (dedupeKey !== "") live.runningByKey.set(dedupeKey, claim);
@@ -53,7 +53,7 @@ async function findRepeated(
   return (call.dedupeKey === "" ? undefined : await repeatOfKey(call, kernel)) ?? call;
 }
 
-/** A call of the same id, or simply an equal one, that may have had its effect before a crash. */
+/** Finds an earlier call with the same id, or an equal one, that may have had its effect before a crash. */
 function findUnknown(call: PermittedCall): Failed | undefined {
   const { live, registered } = call;
   if (live.unsettled.size === 0) return undefined;
@@ -68,7 +68,7 @@ async function repeatOfId(call: PermittedCall, kernel: KernelParts): Promise<End
   if (earlier === undefined) return undefined;
   const isErased = earlier.requestDigest.length === 0;
   if (!isErased && !equalBytes(earlier.requestDigest, call.requestDigest)) return duplicateId(call);
-  // A passing error is no outcome worth keeping: the call runs anew under the same id.
+  // A transient error is not worth keeping: the call runs again under the same id.
   return earlier.response.isFinal ? new Repeated(earlier.response, "request_id", requestId) : undefined;
 }
 
@@ -77,7 +77,7 @@ async function repeatOfKey(call: PermittedCall, kernel: KernelParts): Promise<En
   if (kept === undefined) return undefined;
   if (kept.requestDigest !== "" && kept.requestDigest !== toHex(call.requestDigest)) return dedupeConflict(call);
   const earlier = await findEarlier(call, kept.requestId, kernel);
-  // INVARIANT: only what is final is kept under a key, so a call without an answer finished all the same.
+  // INVARIANT: only final outcomes are kept under a key, so a call without a stored response has finished all the same.
   const answer = earlier?.response ?? createLostResponse("erased", 0);
   return new Repeated(answer, "dedupe_key", kept.requestId);
 }

@@ -6,7 +6,7 @@ import { type Ending, Failed, Repeated } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { dedupeConflict, duplicateId } from "./repeat-conflicts.ts";
 
-/** Waits for the answer of a call under way, as long as the caller itself does. */
+/** Waits for the response of a running call, for as long as the caller itself does. */
 export async function joinRunning(
   call: PermittedCall,
   running: RunningCall,

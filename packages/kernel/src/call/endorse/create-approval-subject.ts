@@ -7,7 +7,7 @@ import type { PermittedCall } from "../decide/decide.ts";
 import { callLabels } from "../call-labels.ts";
 import { filesToRun } from "./files-to-run.ts";
 
-/** What a person is asked about, and what a yes is bound to. */
+/** Creates the subject of an approval: what a user is shown, and what the approval is bound to. */
 export async function createApprovalSubject(
   call: PermittedCall,
   kind: ApprovalKind,
@@ -40,7 +40,7 @@ export async function createApprovalSubject(
     tier: call.tier,
     effects: call.effects,
     labels: callLabels(call, call.effects, kernel),
-    // SECURITY: an answer for more than this very input would be stored with what it covers, secrets and all.
+    // SECURITY: an approval for more than this exact input would be stored with its scope, including the secrets in it.
     scope: call.trail.isRedacted ? undefined : registered.tool.approvalScope?.(input, live.toolSession),
     files: await filesToRun(call, kernel),
   };

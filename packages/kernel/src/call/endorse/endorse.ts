@@ -4,10 +4,10 @@ import type { PermittedCall } from "../decide/decide.ts";
 import { Denied, type Ending, Failed } from "../ending.ts";
 import { createApprovalSubject } from "./create-approval-subject.ts";
 
-/** There was a wait: for a yes, or for a rule to be in force. What was decided before it is decided again. */
+/** Returned after a wait for an approval, or for a rule to be in force. The call must then be decided again. */
 export const REDECIDE = Symbol("again");
 
-/** The approval gate. ApprovalRequested is durable before anyone is asked. */
+/** The approval gate. ApprovalRequested is durable before a user is asked. */
 export function endorse(
   call: PermittedCall,
   kernel: KernelParts,
@@ -36,7 +36,7 @@ async function askPerson(
   }
   const rule = approvals.findPendingRule(subject);
   if (rule !== undefined) {
-    // Nobody is asked twice for what they gave a rule for.
+    // A user is not asked again about a call for which they gave a rule.
     await rule;
     return REDECIDE;
   }
@@ -61,7 +61,10 @@ async function askPerson(
   return REDECIDE;
 }
 
-/** Before a caller gives up: that it is to come back must still be recorded, and reach it. */
+/**
+ * Ends the wait before the caller's deadline: that the approval is pending must still be recorded, and reach the
+ * caller.
+ */
 function toApprovalWaitMs(leftMs: number): number {
   return Math.max(0, leftMs - Math.min(MAX_MARGIN_MS, leftMs / 5));
 }

@@ -5,15 +5,15 @@ import type { WorkspaceFiles, WorkspaceMount } from "../../workspace-files.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 
 const MAX_FILES = 32;
-/** Links from one to the next. */
+/** Maximum number of links in a row. */
 const MAX_LINKS = 4;
 
 /**
- * The files of the workspace that a call would run, as they are now.
+ * Returns the files of the workspace that a call would run, in their current state.
  *
- * SECURITY: they are looked at when a person is asked and once more before the call runs, and programs of the same workspace
- * can change one between that and its start. It stops an agent that changes a file after it was approved, not a program that
- * runs at the same time.
+ * SECURITY: they are inspected when a user is asked and once more before the call runs, and programs in the same
+ * workspace can change one between that and its start. This stops an agent that changes a file after it was approved,
+ * not a program that runs at the same time.
  */
 export async function filesToRun(call: PermittedCall, { files }: KernelParts): Promise<readonly ApprovedFile[]> {
   const { live, registered, input, trail } = call;
@@ -22,7 +22,8 @@ export async function filesToRun(call: PermittedCall, { files }: KernelParts): P
   const place: WorkspaceMount = { workspace: live.session.workspace, access: "read" };
   const signal = trail.running?.signal ?? new AbortController().signal;
   const chosen = [...new Set(paths)].sort();
-  // SECURITY: a file that is left out would not be bound, so that more than these can be bound to nothing.
+  // SECURITY: a file that is left out would not be bound. The state `UNKNOWN` rules out standing approvals of a call
+  // with more files.
   if (chosen.length > MAX_FILES) return [{ path: `${chosen.length} files`, state: UNKNOWN }];
   return Promise.all(chosen.map(async (path) => ({ path, state: await stateOf(path, { files, place, signal }) })));
 }

@@ -18,10 +18,10 @@ import type { ProtectedPaths } from "../../policy/protected-paths.ts";
 import type { TrustedPathsClaim } from "../../trusted-paths.ts";
 
 /**
- * The files of the session's workspace, as one call may use them.
+ * Creates file access for one call, to the workspace of its session.
  *
- * SECURITY: the path that was decided on is the path that is opened: what is held open is reported first, and where a
- * link led elsewhere the call is decided again. What is changed is kept as it was before, and before it is changed.
+ * SECURITY: the path that was decided on is the path that is opened: opened files are reported first, and where a link
+ * led elsewhere the call is decided again. The previous content of a file is kept before the file is changed.
  */
 export function createFileAccess(
   call: PermittedCall,
@@ -111,7 +111,7 @@ function prepare(
   return files.prepare({ workspace: call.live.session.workspace, access }, operation, signal);
 }
 
-/** INVARIANT: only what a rule permits comes so far. */
+/** INVARIANT: only changes that a rule permits get this far. */
 function allowProtected(call: PermittedCall, { opened }: PreparedOperation, kernel: KernelParts): void {
   const isProtected = callProtectedPaths(call, kernel);
   for (const path of opened) {
@@ -123,7 +123,10 @@ function changesFiles({ kind }: FileOperation): boolean {
   return kind !== "read" && kind !== "list" && kind !== "inspect";
 }
 
-/** What is read can be told on; what is moved can be read under a name that nobody calls secret. */
+/**
+ * Whether an operation reveals content: content that is read can be passed on, and a moved file can be read under a
+ * name that does not count as secret.
+ */
 function bringsContent({ kind }: FileOperation): boolean {
   return kind === "read" || kind === "edit" || kind === "move";
 }
@@ -132,14 +135,14 @@ function isPlaced({ live }: PermittedCall, path: string, kernel: KernelParts): b
   return kernel.placedFiles.has(live.session.workspace, path);
 }
 
-/** What the vault placed is the vault's under its next name, too. */
+/** Records the new path of a moved file that the vault placed: it stays a file of the vault. */
 async function noteMoved(call: PermittedCall, { opened }: PreparedOperation, kernel: KernelParts): Promise<void> {
   const [source, destination] = opened;
   if (source === undefined || destination === undefined) return;
   await recordPlacedFile(call, kernel.placedFiles.addMoved(call.live.session.workspace, source, destination), kernel);
 }
 
-/** What the vault placed is not stored: neither what is read of it, nor what is said about it. */
+/** Keeps content that the vault placed out of storage: both what is read of it and what is said about it. */
 function withhold({ trail }: PermittedCall): void {
   trail.isWithheld = true;
   trail.isRedacted = true;
@@ -149,7 +152,7 @@ function areSecret(paths: readonly string[], kernel: KernelParts): boolean {
   return paths.some((path) => kernel.isSecret(path));
 }
 
-/** Paths that the operation names, as they were decided on. */
+/** Returns the paths that the operation names, as they were decided on. */
 function namedPaths(operation: FileOperation): readonly string[] {
   return operation.kind === "move" ? [operation.source, operation.destination] : [operation.path];
 }
@@ -167,10 +170,10 @@ function decideOnOpened(
   const absolute = (path: string): string => (path === "." ? workspace : `${workspace}/${path}`);
   const isChange = changesFiles(operation);
   const kind = isChange ? "fs_write" : "fs_read";
-  // A call that was decided on with all of the workspace is decided again only about what is protected in it.
+  // If the call was decided on with the whole workspace, only protected paths need another decision.
   const isDecided = (path: string): boolean =>
     !(isChange && isProtected(path)) && isWithin([{ kind, prefixes: [absolute(path)] }], call.needed);
-  // SECURITY: the workspace may have changed since the call was decided, by another call or because a person was asked.
+  // SECURITY: the workspace may have changed since the decision, through another call or while a user was asked.
   const isProtectedNow = (path: string): boolean => isChange && isProtected(path) && !wasProtected(path);
   const undecided = opened.filter((path) => isProtectedNow(path) || (!named.includes(path) && !isDecided(path)));
   if (undecided.length === 0) return;
@@ -178,7 +181,7 @@ function decideOnOpened(
   kernel.redecide(call, [{ kind, prefixes }], kernel);
 }
 
-/** SECURITY: a directory that goes takes what is protected in it along, which nobody named. */
+/** SECURITY: removing or moving a directory affects protected paths in it that the call did not name. */
 function decideOnProtected(
   call: PermittedCall,
   decided: readonly string[],
@@ -222,7 +225,10 @@ async function keepPreimage(call: PermittedCall, preimage: Preimage, kernel: Ker
   }
 }
 
-/** What is read is hashed as it passes, and held for a while. Whoever stops before the end has read so far. */
+/**
+ * Hashes content as it is read, and holds it for a while. If the reader stops early, the trace covers what it has read
+ * so far.
+ */
 async function* traceReading(
   log: FileTrace,
   operation: FileOperation,

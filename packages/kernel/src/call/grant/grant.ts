@@ -23,12 +23,12 @@ import { GrantedContext } from "./granted-context.ts";
 
 declare const grantBrand: unique symbol;
 
-/** What one permitted call may touch, and for how long. */
+/** What one permitted call may access, and for how long. */
 export interface SealedGrant {
   readonly [grantBrand]: true;
   readonly timeoutMs: number;
   readonly context: ToolContext;
-  /** Closes the context; with a reason, aborts its signal. */
+  /** Closes the context; if a reason is given, aborts its signal. */
   end(reason?: string): void;
 }
 
@@ -36,8 +36,8 @@ export interface GrantedCall extends DecidedCall {
   readonly grant: SealedGrant;
 }
 
-// SECURITY: as for permitted calls, only what this module sealed counts, and only for the call it was sealed for.
-// Tested by "a forged grant is refused at run time".
+// SECURITY: as with permitted calls, only a grant sealed by this module is valid, and only for the call it was sealed
+// for. Tested by "rejects a forged grant at run time".
 class Seal extends Stamp {
   readonly #call: GrantedCall;
 
@@ -51,7 +51,7 @@ class Seal extends Stamp {
   }
 }
 
-/** Turns a permitted call into a sealed grant; makes the intent durable before anything can happen. */
+/** Turns a permitted call into a sealed grant; makes the intent durable before the tool can do anything. */
 export function grant(call: PermittedCall, kernel: KernelParts): GrantedCall | Ending | Promise<GrantedCall | Ending> {
   verifyPermitted(call);
   if (!isContained(call)) return grantNow(call, kernel);
@@ -72,7 +72,7 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
   const { trail, live } = call;
   const session = checkSession(live, kernel);
   if (session instanceof Denied) return session;
-  // A call that waited for another one, or for a person, was not among those that a revocation cancels.
+  // A revocation does not cancel a call that waits for another call or for a user, so check once more.
   const ended = lineageProblem(live, kernel.ledger.nowMs());
   if (ended !== undefined) {
     return new Denied(
@@ -108,7 +108,7 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
   trail.callNumber = ++live.calls;
   const runningBeside = live.startedCalls++;
   trail.startedAtMs = startedAtMs;
-  // From here on the id stands for this call.
+  // From here on the request id belongs to this call.
   kernel.usedRequestIds.add(live.id, trail.fingerprint ?? kernel.usedRequestIds.fingerprint(call.requestId));
   const timeoutMs = Math.min(boundMs, reservation.amounts.wall_ms ?? boundMs);
   const intent = call.tier !== "read_only";
@@ -133,7 +133,7 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
   return isStreamed(call) && trail.labels.length > 0 ? persistLabels(call, kernel).then(start) : start();
 }
 
-/** SECURITY: a session that began under one level of containment is not carried on under a weaker one. */
+/** SECURITY: a session that began at one containment level does not continue at a weaker one. */
 function refuseWeakerLevel({ live }: PermittedCall, level: string): Failed | undefined {
   const began = live.session.level;
   if (!isWeakerLevel(level, began)) return undefined;
@@ -141,13 +141,13 @@ function refuseWeakerLevel({ live }: PermittedCall, level: string): Failed | und
   return new Failed("SANDBOX_UNAVAILABLE", message);
 }
 
-/** What cannot be contained here is not begun: nothing has happened, and nothing can have. */
+/** Refuses a tool that cannot be contained on this host, before anything has happened. */
 function refuseDisabledTool({ registered }: PermittedCall, { host }: KernelParts): Failed | undefined {
   const { state, reason } = host.stateOf(registered.tool);
   return state === "disabled" ? new Failed("SANDBOX_UNAVAILABLE", reason) : undefined;
 }
 
-/** Throws unless `grant` made this very grant for this very call. */
+/** Throws unless `grant` made this exact grant for this exact call. */
 export function verifyGrant(call: GrantedCall): void {
   if (Seal.callOf(call.grant) !== call) throw new TypeError("not a granted call: only the grant stage makes one");
 }
@@ -162,7 +162,7 @@ function seal(call: PermittedCall, timeoutMs: number, kernel: KernelParts): Gran
   return granted;
 }
 
-/** A yes is used up before anything runs on it, also where nothing can be changed. */
+/** Uses up the approval of a call before it runs, even if the call cannot change anything. */
 async function writeStart(call: PermittedCall, timeoutMs: number, kernel: KernelParts): Promise<GrantedCall> {
   const { trail, live, requestId } = call;
   const state = [kernel.approvals.removeConsumed(trail.approvalId), live.usageRow()];
@@ -173,13 +173,17 @@ async function writeStart(call: PermittedCall, timeoutMs: number, kernel: Kernel
   return seal(call, timeoutMs, kernel);
 }
 
-/** The kernel's start, if the end of the call's programs will be all there is to know after a crash. */
+/**
+ * Returns the name of the kernel's current start, if the end of the call's programs will be all that can be known after
+ * a crash; otherwise undefined.
+ */
 async function provableRun(
   { registered, effects }: PermittedCall,
   { programs, logger }: KernelParts,
 ): Promise<string | undefined> {
   const { tool, isPortBound } = registered;
-  // SECURITY: the claim is the tool's own, so it is believed of tools that came with the kernel or were made by it.
+  // SECURITY: the tool itself makes this claim, so it is trusted only of tools that came with the kernel or were made
+  // by it.
   if (tool.changesByPrograms !== true || !isPortBound || tool.isolation !== "process") return undefined;
   if (effects.some((effect) => REACHES_OUT.has(effect))) return undefined;
   try {
@@ -218,7 +222,8 @@ async function writeIntent(
   if (running !== undefined) running.survivesDisconnect = true;
   live.addLabels(trail.labels);
   const { labels } = live;
-  // INVARIANT: the yes goes with the intent, so that one yes is one call whenever the kernel is killed.
+  // INVARIANT: the approval is removed in the same write as the intent, so one approval allows one call whenever the
+  // kernel is killed.
   const used = trail.approvalId === "" ? [] : [kernel.approvals.removeConsumed(trail.approvalId)];
   const { index } = await kernel.ledger.append({
     chain: live.id,

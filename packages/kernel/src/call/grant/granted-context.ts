@@ -34,13 +34,14 @@ import { createWasmAccess } from "./wasm-access.ts";
 type Guard = () => void;
 
 /**
- * The ports of one grant. A seeded tool sees the session's clock and random only.
+ * The ports of one grant. A seeded tool sees the session's clock and random numbers only.
  *
- * SECURITY: nothing here outlives the call. A tool that goes on after its time-out, or keeps its context for later,
+ * SECURITY: nothing here outlives the call. A tool that continues after its time-out, or keeps its context for later,
  * finds every port closed: its outcome is sealed, and nothing it did would be recorded with it.
  *
- * A class, because an object literal with getters costs a hidden class of its own, each call anew. Most tools need
- * neither signal nor ports, so these are made when they are asked for; methods are bound, so they can be taken apart.
+ * A class, because an object literal with getters costs a hidden class of its own for each call. Most tools need
+ * neither signal nor ports, so these are created when they are accessed; methods are bound, so they can be
+ * destructured.
  */
 export class GrantedContext implements ToolContext {
   readonly requestId: string;
@@ -155,7 +156,9 @@ export class GrantedContext implements ToolContext {
     return createWasmAccess(this.#call, () => this.#guard(), this, this.#kernel);
   }
 
-  /** From now on the context opens nothing. With a reason, its signal aborts. Not for the tool: see `grant`. */
+  /**
+   * Closes all ports of the context. With a reason, aborts its signal. Static, out of the tool's reach: see `grant`.
+   */
   static end(context: GrantedContext, reason?: string): void {
     context.#isOpen = false;
     context.#call.trail.network?.close();
@@ -169,7 +172,10 @@ export class GrantedContext implements ToolContext {
   }
 }
 
-/** Reading adopts the content's labels: onto the call, and so onto its result and its session. */
+/**
+ * Creates access to stored content. Reading adds the content's labels to the call, and so to its result and its
+ * session.
+ */
 function createContentAccess(call: PermittedCall, guard: Guard, kernel: KernelParts): ContentAccess {
   const { live } = call;
   const open = async (hashHex: string) => {

@@ -11,7 +11,7 @@ import { readFile, writeFile } from "./host-files.ts";
 import { holdsRight } from "./host-rights.ts";
 import { keepContent } from "./keep-content.ts";
 
-/** Each is remembered up to the call's outcome. */
+/** Maximum number of calls, for functions of which every call is remembered until the outcome. */
 const MAX_CALLS: Partial<Readonly<Record<HostFunction, number>>> = {
   fs_read: 10_000,
   fs_write: 10_000,
@@ -19,10 +19,11 @@ const MAX_CALLS: Partial<Readonly<Record<HostFunction, number>>> = {
 };
 
 /**
- * Answers what a module asks of its host, under the grant of its call.
+ * Handles the host calls of a module, under the grant of its call.
  *
- * SECURITY: a module can ask for anything at any time, and so can a host that it has taken over. Each call is checked
- * against the call's effects and rights, here and by the ports that do it, and counted before it is answered.
+ * SECURITY: a module can make any request at any time, and so can a host process that it has taken over. Each host call
+ * is checked against the call's effects and rights, here and by the ports that carry it out, and counted before it gets
+ * a response.
  */
 export class HostCalls {
   readonly #call: PermittedCall;
@@ -42,7 +43,7 @@ export class HostCalls {
     this.#seeded = new SeededHostCalls(context, hasClock);
   }
 
-  /** Throws what the call ends with. */
+  /** Handles one host call; throws the error with which the call ends. */
   async handle({ code, request }: HostCall): Promise<HostCallResult> {
     const name = hostFunction(code);
     if (name === undefined) return "invalid";
@@ -61,12 +62,12 @@ export class HostCalls {
     }
   }
 
-  /** What a host call ended the module for, if one did. */
+  /** Throws the error for which a host call ended the module, if one did. */
   throwFault(): void {
     if (this.#fault !== undefined) throw this.#fault;
   }
 
-  /** What the module had to say, kept like what a program prints; of a failed call too. */
+  /** Keeps the module's log lines like the output of a program, also for a failed call. */
   async keepLog(): Promise<void> {
     const lines = this.#seeded.takeLines();
     if (lines.length === 0) return;
@@ -105,7 +106,7 @@ export class HostCalls {
     }
   }
 
-  /** SECURITY: pure modules of all sessions share a process, so there is nothing of a session for them to ask for. */
+  /** SECURITY: pure modules of all sessions share a process, so they get no access to anything of a session. */
   #refusePure(): void {
     const { determinism, registered } = this.#call;
     if (determinism !== "pure") return;
@@ -114,7 +115,7 @@ export class HostCalls {
   }
 }
 
-/** What a module is told, and may go on after. Whatever else happens ends its call. */
+/** Errors that are reported to the module, which may continue. Any other error ends its call. */
 const HOST_FAULTS_BY_CODE: ReadonlyMap<string, HostFault> = new Map([
   ["INVALID_INPUT", "invalid"],
   ["PATH_ESCAPE", "denied"],

@@ -11,8 +11,8 @@ const METHOD = /^[A-Z]{1,16}$/;
 const KEYS = ["method", "url", "headers"];
 
 /**
- * `fetch`: the length of a head in four bytes, the head as JSON (`url`, `method`, `headers` as pairs), and the body. The
- * answer has the same form, with `status`, `url` and `headers` in its head.
+ * The host function `fetch`. Its request is the length of a head in four bytes, the head as JSON (`url`, `method`,
+ * `headers` as pairs), and the body. The response has the same form, with `status`, `url` and `headers` in its head.
  */
 export async function handleFetch(context: ToolContext, request: Uint8Array): Promise<Uint8Array | HostFault> {
   const outgoing = parseRequest(request);

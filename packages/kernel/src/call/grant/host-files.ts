@@ -11,7 +11,7 @@ type HostCallResult = Uint8Array | HostFault;
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** `fs_read`: the request is a path, the answer the file's bytes. */
+/** The host function `fs_read`: the request is a path, the response the file's bytes. */
 export async function readFile(
   call: PermittedCall,
   context: ToolContext,
@@ -27,13 +27,13 @@ export async function readFile(
   for await (const chunk of answer.content) {
     size += chunk.length;
     if (size > MAX_FILE_BYTES) return "too_large";
-    // The worker's buffer may be used again.
+    // Copied, because the worker may reuse its buffer.
     chunks.push(Uint8Array.from(chunk));
   }
   return Buffer.concat(chunks);
 }
 
-/** `fs_write`: the length of the path in four bytes, the path, and what the file is to hold. */
+/** The host function `fs_write`: the length of the path in four bytes, the path, and the new content of the file. */
 export async function writeFile(
   call: PermittedCall,
   context: ToolContext,
@@ -54,7 +54,7 @@ export async function writeFile(
   return new Uint8Array(0);
 }
 
-/** Relative to the workspace's root, once the call's grant covers it. */
+/** Returns a path relative to the workspace's root; throws unless the call's grant covers it. */
 function pathFor(call: PermittedCall, { session }: ToolContext, path: string, kind: PathCapability["kind"]): string {
   if (!call.effects.includes(kind)) {
     throw new KernelError("UNDECLARED_EFFECT", `\`${call.registered.id}\` did not declare the effect \`${kind}\``);
@@ -64,7 +64,7 @@ function pathFor(call: PermittedCall, { session }: ToolContext, path: string, ki
   return workspacePath(path, session);
 }
 
-/** A length in four bytes, little-endian, so many bytes, and the rest. */
+/** Splits a request into a head, which follows its length in four little-endian bytes, and the rest. */
 export function splitHead(request: Uint8Array): { readonly head: Uint8Array; readonly rest: Uint8Array } | undefined {
   if (request.length < 4) return undefined;
   const length = new DataView(request.buffer, request.byteOffset).getUint32(0, true);

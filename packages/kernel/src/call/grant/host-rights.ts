@@ -10,8 +10,9 @@ const MAX_REQUEST_BYTES = 8192;
 const HOST_AND_PORT = /^(?<host>.+?)(?::(?<port>[0-9]{1,5}))?$/;
 
 /**
- * `has_capability`: a kind, or a kind and one thing of that kind: `fs_read`, `fs_read src/a.txt`, `net_read example.com:443`,
- * `clock`. Whether the session's lease has it and the tool declared the effect; what cannot be read is had by nobody.
+ * The host function `has_capability`: a kind, or a kind and one thing of that kind: `fs_read`, `fs_read src/a.txt`,
+ * `net_read example.com:443`, `clock`. Whether the session's lease has it and the tool declared the effect; false for a
+ * request that cannot be parsed.
  */
 export function holdsRight({ live, effects }: PermittedCall, request: Uint8Array): boolean {
   const text = request.length > MAX_REQUEST_BYTES ? undefined : decodeText(request);

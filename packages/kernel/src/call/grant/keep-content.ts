@@ -5,7 +5,7 @@ import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { OutputCollector } from "../output-collector.ts";
 
-/** Takes content in as it comes, for the call's outcome to name. What fails on the way leaves nothing behind. */
+/** Stores content as it arrives, to be named by the call's outcome. After a failure nothing stays behind. */
 export async function keepContent(
   call: PermittedCall,
   guard: () => void,

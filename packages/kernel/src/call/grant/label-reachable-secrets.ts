@@ -3,14 +3,15 @@ import type { PermittedCall } from "../decide/decide.ts";
 import { adoptLabels } from "../adopt-labels.ts";
 import { SECRET } from "../../label/secret-label.ts";
 
-/** Whatever stands between paths in a command. */
+/** Everything that can separate paths in a command. */
 const BETWEEN_WORDS = /[\s'"`=:;,|&<>(){}[\]$]+/u;
 
 /**
- * Before a program of somebody else's starts: a secret file that it names, or that lies where it works, counts as read.
+ * Labels a call before it starts a program whose reads are not known: a secret file that the command names, or that
+ * lies in the directories around it, counts as read.
  *
- * SECURITY: nobody can say what a program read. Where it works is the root and every directory down to its own; deeper ones
- * would have to be searched for every command.
+ * SECURITY: there is no way to tell what a program has read. The directories around it are the root and every one down
+ * to its working directory; deeper ones would have to be searched for every command.
  */
 export async function labelReachableSecrets(
   call: PermittedCall,

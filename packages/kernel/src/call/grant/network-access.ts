@@ -5,7 +5,7 @@ import type { NetworkAccess } from "../../tool/tool.ts";
 import { CallNetwork } from "../call-network.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 
-/** Requests to other hosts, as one call may send them. */
+/** Creates network access for one call. */
 export function createNetworkAccess(
   call: PermittedCall,
   guard: () => void,
@@ -24,12 +24,12 @@ export function createNetworkAccess(
   };
 }
 
-/** Whether anything of the call may leave the machine. */
+/** Whether the call may send anything off the machine. */
 export function mayUseNetwork({ effects }: Pick<PermittedCall, "effects">): boolean {
   return effects.some((effect) => OUTSIDE_EFFECTS.has(effect));
 }
 
-/** What leaves the machine for the call, from its first request on. */
+/** Returns the network access of the call, which is created at its first request. */
 export function requireCallNetwork(call: PermittedCall, kernel: KernelParts): CallNetwork {
   if (!mayUseNetwork(call)) {
     throw new KernelError("UNDECLARED_EFFECT", `\`${call.registered.id}\` declared no effect on the network`);

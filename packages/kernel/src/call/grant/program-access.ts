@@ -13,10 +13,10 @@ import { labelReachableSecrets } from "./label-reachable-secrets.ts";
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 /**
- * Programs as one call may run them.
+ * Creates program access for one call.
  *
- * SECURITY: what a program gets follows from the call's effects, whatever its tool asks for: no fs_write is a read-only
- * workspace, no process_spawn is no second process.
+ * SECURITY: what a program may do follows from the call's effects, whatever its tool requests: without fs_write the
+ * workspace is read-only, without process_spawn there is no second process.
  */
 export function createProgramAccess(
   call: PermittedCall,
@@ -42,7 +42,7 @@ async function runProgram(
 ): Promise<ProgramResult> {
   requireProcess(call);
   if (kernel.programs === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel runs no programs");
-  // What comes with the kernel says itself what it reads.
+  // Built-in tools themselves report what they read.
   if (call.registered.tool.source !== "builtin" && request.access !== "none") {
     const { command, workingDirectory: directory } = request;
     await labelReachableSecrets(call, { command: command.join(" "), directory }, kernel);
@@ -67,7 +67,7 @@ function mayChange({ access, network }: SandboxProfile, { hasHome = false }: Pro
   return access === "write" || network !== undefined || hasHome;
 }
 
-/** Runs a program of a call that may ask other hosts with a way to them, which closes behind it. */
+/** Runs a program, with a network proxy if the call may contact other hosts; the proxy is closed afterwards. */
 export async function withNetwork<T>(
   call: PermittedCall,
   kernel: KernelParts,
@@ -85,7 +85,7 @@ export async function withNetwork<T>(
   }
 }
 
-/** Throws unless the call's tool is one that runs programs. */
+/** Throws unless the call's tool is of the class that runs programs. */
 export function requireProcess({ registered }: PermittedCall): void {
   const { id, tool } = registered;
   if (tool.isolation === "process") return;
@@ -95,13 +95,13 @@ export function requireProcess({ registered }: PermittedCall): void {
   );
 }
 
-/** What a program is fed, prints and how it ends, within its bounds. */
+/** A program's input, output and bounds. */
 export type ProgramFollowing = Pick<
   ProgramRequest,
   "input" | "timeoutMs" | "maxOutputBytes" | "kept" | "isShown" | "onPrinted"
 >;
 
-/** Goes along with a program up to its end. */
+/** Feeds a program and reads its output until it ends. */
 export async function followProgram(
   call: PermittedCall,
   request: ProgramFollowing,
@@ -121,7 +121,7 @@ export async function followProgram(
       stderr.read(program.stderr, bounds),
       feed(program, request.input),
     ]);
-    // A budget that runs out ends the program too.
+    // An exhausted budget ends the program too.
     reading.catch(() => program.kill());
     const ended = await Promise.all([program.ended, reading]).then(
       ([end]) => end,
@@ -141,7 +141,7 @@ export async function followProgram(
   }
 }
 
-/** Where programs of a call may work, and what they may use. */
+/** Creates the sandbox profile of a program: where it may work, and what it may use. */
 export function createSandboxProfile(
   call: PermittedCall,
   request: Pick<ProgramRequest, "access">,
@@ -162,10 +162,10 @@ export function createSandboxProfile(
   };
 }
 
-/** Sets a program's part in the call's time on the processor aside. Throws RESOURCE_EXCEEDED if nothing is left. */
+/** Starts a program's share of the call's CPU time. Throws RESOURCE_EXCEEDED if nothing is left. */
 export function startCpuShare({ trail, live, maxCpuMs }: PermittedCall, askedMs?: number): CpuShare {
   const isLimited = live.lease.budgets.cpu_ms !== undefined;
-  // SECURITY: under a budget only what the call has set aside can be used.
+  // SECURITY: under a budget only what the call has reserved can be used.
   const allowedMs = isLimited ? (trail.reservation?.amounts.cpu_ms ?? 0) : (maxCpuMs ?? Number.POSITIVE_INFINITY);
   trail.cpuTime ??= new CpuTime(allowedMs);
   return trail.cpuTime.start(askedMs);
@@ -177,7 +177,10 @@ async function feed(program: RunningProgram, input: ProgramRequest["input"]): Pr
   program.endInput();
 }
 
-/** The operating system counts in whole seconds; what was allowed is what the call had. */
+/**
+ * Corrects an exceeded CPU bound: the operating system counts in whole seconds, and the call may have been allowed
+ * less.
+ */
 function findExceededBound({ exceeded, cpuMs }: ProgramExit, { allowance }: CpuShare): ExceededBound | undefined {
   if (exceeded?.limit !== "cpu" || allowance === undefined) return exceeded;
   const allowed = Math.min(exceeded.allowed, allowance.limitMs);
@@ -199,7 +202,7 @@ function refuseUndeclared(tool: string, { putBack, triedToFork = false }: Progra
   );
 }
 
-/** Time and output of one program. */
+/** Time and output bounds of one program. */
 class ProgramBounds {
   exceeded: ExceededBound | undefined;
   readonly maxOutputBytes: number;
@@ -223,7 +226,7 @@ class ProgramBounds {
   }
 }
 
-/** One stream of a program on its way: hidden, shown, kept. */
+/** One output stream of a program: redacts, shows and keeps it. */
 class Printed {
   readonly #call: PermittedCall;
   readonly #isShown: boolean;
@@ -269,7 +272,7 @@ class Printed {
     const { returned: chunk, stored = chunk } = part;
     if (chunk.length + stored.length === 0) return;
     if (chunk.length > 0) this.#onPrinted?.(chunk);
-    // What the tool takes as it comes and nobody reads again would only pass through the disk.
+    // Output that the tool receives as it arrives, and that is not kept, need not be written to disk.
     if (this.#isKept || this.#onPrinted === undefined) await this.#collector.store(part);
     if (this.#isShown && chunk.length > 0) await this.#call.incoming.trail.stream(chunk, this.#call.incoming.onChunk);
   }

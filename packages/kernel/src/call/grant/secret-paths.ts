@@ -1,15 +1,15 @@
-/** Says of a path, relative to a workspace's root, whether what is in it is secret. */
+/** Whether a path, relative to a workspace's root, has secret content. */
 export type SecretPaths = (path: string) => boolean;
 
 /**
- * A pattern names a file or a directory, in every directory of a workspace; all below a directory is secret too. A `*`
- * stands for any part of one name.
+ * Creates the check from patterns. A pattern names a file or a directory, in every directory of a workspace; everything
+ * below such a directory is secret too. A `*` stands for any part of one name.
  *
  * SECURITY: names are compared without regard to case, because some file systems do.
  */
 export function createSecretPaths(patterns: readonly string[]): SecretPaths {
   if (patterns.length === 0) return () => false;
-  // One expression for all: a search asks about every file it found something in.
+  // One expression for all patterns: a search checks every file in which it found something.
   const rule = new RegExp(`(?:^|/)(?:${patterns.map(expressionOf).join("|")})(?:/|$)`, "u");
   return (path) => rule.test(path.normalize("NFC").toLowerCase());
 }

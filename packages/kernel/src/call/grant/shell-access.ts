@@ -8,10 +8,13 @@ import { requireAnyEffect, startWithEffect } from "../with-effect.ts";
 import { followProgram, createSandboxProfile, requireProcess, startCpuShare, withNetwork } from "./program-access.ts";
 import { labelReachableSecrets } from "./label-reachable-secrets.ts";
 
-/** Says that what carries it was made bare on the host. */
+/** Label of everything that was made directly on the host, without a sandbox. */
 const HOST_LABEL = "host";
 
-/** The shell as one call may use it. Jobs are the session's: they outlive the call, and no other session reaches them. */
+/**
+ * Creates shell access for one call. Jobs belong to the session: they outlive the call, and no other session can access
+ * them.
+ */
 export function createShellAccess(
   call: PermittedCall,
   guard: () => void,
@@ -23,7 +26,8 @@ export function createShellAccess(
     requireProcess(call);
     const { shells } = kernel;
     if (shells === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel runs no shell commands");
-    // INVARIANT: the label is there before anything of the call runs bare, so every outcome of it carries the label.
+    // INVARIANT: the label is added before any command of the call runs without a sandbox, so every outcome of the call
+    // carries it.
     if ((await shells.backend()) === "host") await adoptLabels(call, [HOST_LABEL], kernel);
     guard();
     return shells;
@@ -83,9 +87,9 @@ export function createShellAccess(
     async job(jobId) {
       requireAnyEffect(call.trail);
       const job = (await open()).job(call.live.id, jobId);
-      // What is done with it, only the tool knows.
+      // Only the tool knows what it does with the job, so it may have an effect.
       call.trail.beginEffect();
-      // SECURITY: a job goes on reading in the workspace, whatever this very call is about.
+      // SECURITY: a job continues to read in the workspace, whatever this call itself is about.
       if (call.trail.workspaceUse === "none") call.trail.workspaceUse = "read";
       await adoptLabels(call, kernel.workspaceLabels.get(call.live.session.workspace), kernel);
       guard();
@@ -94,7 +98,7 @@ export function createShellAccess(
   };
 }
 
-/** SECURITY: a command starts processes, so only a call with leave for that has one. */
+/** SECURITY: a command starts processes, so the call needs the effect for that. */
 function requireSpawn({ registered, effects }: PermittedCall): void {
   if (effects.includes("process_spawn")) return;
   throw new KernelError("UNDECLARED_EFFECT", `\`${registered.id}\` did not declare the effect \`process_spawn\``);

@@ -2,9 +2,9 @@ import type { KernelParts } from "../../kernel-parts.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 
 /**
- * How long a granted call may still take.
+ * Returns how long a granted call may still take, in milliseconds.
  *
- * INVARIANT: a seeded call sees no clock but its logical one, so it is told the same whenever it asks.
+ * INVARIANT: a seeded call sees no clock but its logical one, so it always gets the same value.
  */
 export function timeLeftMs(call: PermittedCall, kernel: KernelParts): number {
   const { trail, incoming, timeoutMs, determinism, live } = call;

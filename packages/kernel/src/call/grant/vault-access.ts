@@ -12,22 +12,22 @@ import { recordPlacedFile } from "../record-placed-file.ts";
 import { adoptLabels } from "../adopt-labels.ts";
 import { SECRET } from "../../label/secret-label.ts";
 
-/** Who placed it reads it, and nobody else. */
+/** Only the owner of a placed file has access to it. */
 const SECRET_MODE = 0o600;
 
 export interface VaultPorts {
   readonly guard: () => void;
   readonly signal: () => AbortSignal;
-  /** The same call's files. */
+  /** File access of the same call. */
   readonly files: FileAccess;
 }
 
 /**
- * Copies out of the vault, as one call may.
+ * Creates vault access for one call, which copies files out of the vault.
  *
  * SECURITY: no sandbox holds vault and workspace at once. One reads the file, once for its hash and once for its bytes;
- * another places what has that hash. The tool never holds a byte of it, and nothing of it is stored but the hash, whose
- * role gives no session the right to name it.
+ * another places content with that hash. The tool never holds a byte of it, and only the hash is stored, in a role that
+ * gives no session the right to name it.
  */
 export function createVaultAccess(call: PermittedCall, ports: VaultPorts, kernel: KernelParts): VaultAccess {
   return {
@@ -52,7 +52,7 @@ interface InspectedSource {
   readonly size: number;
 }
 
-/** Reads the file once, for its hash and its size. */
+/** Reads the file a first time, for its hash and its size. */
 async function inspectSource(
   call: PermittedCall,
   source: string,
@@ -65,7 +65,7 @@ async function inspectSource(
     ports.guard();
     const [opened = ""] = prepared.opened;
     if (opened !== source) kernel.redecide(call, [{ kind: "vault", prefixes: [`/${opened}`] }], kernel);
-    // Before a byte is read: the session is labelled, however the call ends.
+    // The session is labelled before a byte is read, however the call ends.
     await adoptLabels(call, [SECRET], kernel);
     ports.guard();
     const given = new UnstoredCollector();
@@ -111,7 +111,7 @@ async function contentOf(prepared: PreparedOperation): Promise<AsyncIterable<Uin
   return answer.content;
 }
 
-/** Reads it a second time, straight to its place, which takes it only if it still has the same hash. */
+/** Reads the file a second time, straight to its destination, which accepts it only if it still has the same hash. */
 async function place(
   call: PermittedCall,
   source: string,
@@ -126,7 +126,7 @@ async function place(
   }
   const before = { kind: "file", hash: toHex(digest), size, mode: SECRET_MODE } as const;
   const { workspace } = call.live.session;
-  // What it replaces is the workspace's own, unless the vault placed that, too.
+  // The replaced content belongs to the workspace, unless the vault placed that, too.
   if (!kernel.placedFiles.has(workspace, destination)) call.trail.vaultDestination = destination;
   await recordPlacedFile(call, kernel.placedFiles.add(workspace, destination, before.hash), kernel);
   const prepared = await prepareRead(call, source, ports, kernel);
@@ -144,7 +144,10 @@ function sourceChanged(source: string): KernelError {
   return new KernelError("EXECUTION_FAILED", `\`${source}\` changed while it was copied; nothing was placed`);
 }
 
-/** What the copy would replace: only to be found there again when it is placed, and told to nobody. */
+/**
+ * Inspects the file that the copy would replace. Its state is only compared again when the copy is placed, and never
+ * disclosed.
+ */
 async function inspectDestination(
   { live }: PermittedCall,
   path: string,

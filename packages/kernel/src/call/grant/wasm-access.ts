@@ -9,7 +9,7 @@ import { WasmTrace } from "../wasm-trace.ts";
 import { HostCalls } from "./host-calls.ts";
 import { startCpuShare } from "./program-access.ts";
 
-/** A module's calls under one grant: its limits, and what it may ask of its host. */
+/** Creates module access for one call: runs modules with their limits, and handles their host calls. */
 export function createWasmAccess(
   call: PermittedCall,
   guard: () => void,
@@ -61,8 +61,11 @@ async function runModule(
 }
 
 /**
- * SECURITY: a module that broke out of its engine has the process it runs in, and could ask in the name of every call
- * there. Pure ones have nothing to ask for, so they share one; all others only ever meet calls of their own session.
+ * Returns the process in which a module runs.
+ *
+ * SECURITY: a module that broke out of its engine controls the process it runs in, and could make requests in the name
+ * of every call there. Pure ones have nothing to request, so they share one; all others share a process only with calls
+ * of their own session.
  */
 function placeFor({ determinism, live }: PermittedCall): string {
   return determinism === "pure" ? "pure" : live.id;

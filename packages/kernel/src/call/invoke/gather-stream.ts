@@ -7,10 +7,13 @@ import type { KernelParts } from "../../kernel-parts.ts";
 import { OutputCollector, type OutputPart } from "../output-collector.ts";
 import type { Interruption } from "./interruption.ts";
 
-/** A tool that always has the next chunk ready must not keep everything else, its own time-out included, waiting. */
+/**
+ * Maximum time without yielding: a tool that always has the next chunk ready must not block everything else, its own
+ * time-out included.
+ */
 const MAX_TURN_MS = 10;
 
-/** Takes a stream as it comes: redacted, stored, and handed on to whoever listens. */
+/** Gathers a stream as it arrives: redacts it, stores it, and passes it to the listener. */
 export async function gatherStream(
   call: GrantedCall,
   kernel: KernelParts,
@@ -64,7 +67,10 @@ async function gather(
   }
 }
 
-/** A reader who is slow slows the tool, within its time-out. One who fails hears no more; the call goes on. */
+/**
+ * Creates the function that passes chunks to the caller. A slow listener slows the tool, within its time-out. One that
+ * throws receives no more; the call continues.
+ */
 function createListener(
   call: GrantedCall,
 ): (chunk: Uint8Array, interruption: Interruption) => Promise<Failed | undefined> {
@@ -91,7 +97,7 @@ async function returnFrom(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   try {
     await iterator.return?.();
   } catch {
-    // It was told; what it makes of it is its own matter.
+    // The tool was told to stop; whether its clean-up fails does not matter.
   }
 }
 

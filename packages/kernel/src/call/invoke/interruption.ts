@@ -2,7 +2,7 @@ import type { CancelReason, RunningCall } from "../../journal/running-call.ts";
 import { Failed } from "../ending.ts";
 import type { SealedGrant } from "../grant/grant.ts";
 
-/** The time-out and the cancel of one running tool: whichever comes first aborts the tool's signal. */
+/** Time-out and cancellation of one running tool: the first of them aborts the tool's signal. */
 export class Interruption {
   /** Why the tool was interrupted, if it was. */
   failed: Failed | undefined;
@@ -19,9 +19,12 @@ export class Interruption {
     else running.onCancel = (reason) => this.#cancel(reason);
   }
 
-  /** The work's own end, or why it was interrupted before. Keeps nothing of finished work. */
+  /**
+   * Resolves with the work's result, or with the reason of an interruption that comes first. Keeps no reference to
+   * finished work.
+   */
   race<T>(work: PromiseLike<T>): Promise<T | Failed> {
-    // Set at the first wait: a tool that answers at once needs no clock.
+    // Set at the first wait: a tool that returns synchronously needs no timer.
     this.#timer ??= setTimeout(() => this.#timeOut(), this.#grant.timeoutMs);
     return new Promise((resolve, reject) => {
       this.#wake = resolve;

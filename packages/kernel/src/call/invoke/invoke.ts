@@ -8,16 +8,19 @@ import { Interruption } from "./interruption.ts";
 import { listWithheldOutputs } from "./list-withheld-outputs.ts";
 import { toToolFailure } from "./tool-failure.ts";
 
-/** Killing cannot fail, but a disk can be slow to take what was printed. */
+/** Killing cannot fail, but a disk can be slow to take the output. */
 const MAX_KILL_MS = 5000;
 
-/** Runs the tool in its isolation class, under its grant and against its clock. One that answers at once is not raced. */
+/**
+ * Runs the tool in its isolation class, under its grant and its time-out. A tool that returns synchronously is not
+ * raced.
+ */
 export function invoke(call: GrantedCall, kernel: KernelParts): InvokedCall | Ending | Promise<InvokedCall | Ending> {
   verifyGrant(call);
   const interruption = new Interruption(call.grant, call.trail.running);
   // Cancelled while its intent was written: nothing was done, and the outcome says so.
   if (interruption.failed !== undefined) return end(call, interruption, interruption.failed);
-  // What is not bound to its ports can change anything as soon as it runs.
+  // A tool that is not port-bound can change anything as soon as it runs.
   if (!call.registered.isPortBound) call.trail.cancelToolEffect = call.trail.beginEffect();
   try {
     const answered = call.registered.tool.run(call.input, call.grant.context);
@@ -28,7 +31,7 @@ export function invoke(call: GrantedCall, kernel: KernelParts): InvokedCall | En
   }
 }
 
-/** The tool goes on: up to its end, its time-out or a cancel. */
+/** Waits for the tool: up to its end, its time-out or a cancellation. */
 async function follow(
   call: GrantedCall,
   kernel: KernelParts,
@@ -45,7 +48,10 @@ async function follow(
   }
 }
 
-/** Programs of an interrupted call are killed with it, and what they printed is kept: that takes a moment. */
+/**
+ * Waits for the programs of an interrupted call. They are killed with it, and their output is kept, which takes a
+ * moment.
+ */
 async function waitForPrograms(
   call: GrantedCall,
   interruption: Interruption,
@@ -66,13 +72,13 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
   clearTimeout(timer);
 }
 
-/** From here on the tool's context opens nothing. */
+/** Ends the call: from here on every port of the tool's context is closed. */
 function end(call: GrantedCall, interruption: Interruption, ended: InvokedCall | Ending): InvokedCall | Ending {
   const { trail } = call;
   interruption.dispose();
   call.grant.end(ended instanceof Failed ? "the call has failed" : undefined);
   if (trail.redecisionRefusal === undefined) return ended instanceof Failed ? listWithheldOutputs(ended, trail) : ended;
-  // SECURITY: whatever the tool made of the refusal, the call was denied.
+  // SECURITY: however the tool handled the refusal, the call was denied.
   return trail.redecisionRefusal;
 }
 
@@ -84,7 +90,7 @@ async function awaitOutput(
   const running = Promise.resolve(answered);
   const first = await interruption.race(running);
   if (!(first instanceof Failed)) return first;
-  // Whatever the tool says from now on is too late: dropped, counted, and no unhandled rejection.
+  // A result that comes later is dropped and counted, and causes no unhandled rejection.
   running.then(
     () => kernel.counters.lateResults++,
     () => kernel.counters.lateResults++,
@@ -92,7 +98,11 @@ async function awaitOutput(
   return first;
 }
 
-/** SECURITY: not only promises: any thenable would be waited for by `await`, past every time-out. */
+/**
+ * Whether an output must be awaited.
+ *
+ * SECURITY: not only promises: `await` would wait for any thenable, past every time-out.
+ */
 function isThenable(output: ToolOutput | PromiseLike<ToolOutput>): output is PromiseLike<ToolOutput> {
   return typeof output === "object" && output !== null && "then" in output && typeof output.then === "function";
 }

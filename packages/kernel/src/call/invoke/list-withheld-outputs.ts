@@ -2,7 +2,7 @@ import { ContentPlace, toHex } from "@narthex/contracts";
 import type { CallTrail } from "../call-trail.ts";
 import { Failed } from "../ending.ts";
 
-/** Tells whose call failed where to read output that its record, and so its view, must not hold. */
+/** Adds to a failure how its caller can read the output that the record, and so the view, must not contain. */
 export function listWithheldOutputs(failed: Failed, { outputs }: CallTrail): Failed {
   const withheld = outputs.filter(({ place }) => place === ContentPlace.NONE);
   if (withheld.length === 0) return failed;

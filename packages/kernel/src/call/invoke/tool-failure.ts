@@ -6,7 +6,7 @@ import { Failed } from "../ending.ts";
 import type { GrantedCall } from "../grant/grant.ts";
 import { redactorsForCaller } from "../call-redactors.ts";
 
-/** What a tool threw, as the end of its call. */
+/** Converts an error thrown by a tool to the end of its call. */
 export function toToolFailure(call: GrantedCall, kernel: KernelParts, fault: unknown): Failed {
   const { registered, requestId, trail } = call;
   if (isKernelError(fault) && fault.changedNothing) trail.cancelToolEffect?.();
@@ -16,7 +16,7 @@ export function toToolFailure(call: GrantedCall, kernel: KernelParts, fault: unk
     fault,
     redactorsForCaller(call, kernel),
   );
-  // Where the caller is told as much, the log only keeps count; it warns where the caller is told less.
+  // If the caller sees the whole cause, the log line is informational; if the caller sees less, it is a warning.
   const level = message.includes(cause) ? "info" : "warn";
   kernel.logger(level, "a tool failed", { tool: registered.id, request: requestId, cause });
   return new Failed(code, message, { violations, ...(retryAfterMs !== undefined && { retryAfterMs }) });

@@ -14,7 +14,7 @@ import type { OutputCollector } from "../output-collector.ts";
 import { adoptWorkspaceLabels } from "../adopt-labels.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
-/** Validates, redacts, normalises, hashes and places the result; makes what a model is shown; joins labels. */
+/** Validates, redacts, normalises, hashes and stores the result; creates the view for a model; joins labels. */
 export function keep(call: InvokedCall, kernel: KernelParts): KeptCall | Ending | Promise<KeptCall | Ending> {
   const kept = call.gathered === undefined ? keepOutput(call, kernel) : keepStream(call, call.gathered);
   return kept instanceof Promise ? kept.then((ready) => finish(call, ready, kernel)) : finish(call, kept, kernel);
@@ -54,7 +54,10 @@ function keepOutput(call: InvokedCall, kernel: KernelParts): Kept | Failed | Pro
   return placed instanceof Promise ? placed.then(keptAt) : keptAt(placed);
 }
 
-/** What is stored of a result: the very same bytes, or those without secrets. Undefined if it is to be its hash alone. */
+/**
+ * Returns the form of a result to store: the very same bytes, or those without secrets. Undefined if only its hash is
+ * stored.
+ */
 function recordedForm(
   call: InvokedCall,
   { raw, bytes }: NormalisedOutput,
@@ -75,7 +78,7 @@ function withhold(call: InvokedCall, { raw, bytes }: NormalisedOutput): Kept {
   return { raw, result: { digest, size, place: ContentPlace.NONE, head: new Uint8Array(0) }, returned: given };
 }
 
-/** A stream was redacted and written as it came; what needs its end is checked before it is kept. */
+/** Keeps a stream, which was redacted and written as it arrived; what needs the whole stream is checked first. */
 async function keepStream(call: InvokedCall, gathered: OutputCollector): Promise<Kept | Failed> {
   try {
     const violations = checkStream(call, gathered);
@@ -93,7 +96,7 @@ async function keepStream(call: InvokedCall, gathered: OutputCollector): Promise
 
 const strictText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** INVARIANT: a stream with a schema was gathered only up to what its head holds, so the head is all of it. */
+/** INVARIANT: a stream with a schema was gathered only up to the size of its head, so the head is all of it. */
 function checkStream(call: InvokedCall, gathered: OutputCollector): readonly Violation[] {
   const { outputSchema } = call.registered;
   if (outputSchema === undefined) return [];

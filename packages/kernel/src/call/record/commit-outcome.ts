@@ -7,7 +7,7 @@ import { Acknowledged, type Ending, isEnding, Repeated } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { placeBytes } from "../../result/place-bytes.ts";
 
-/** Attaches what the outcome names: the result, and, of records before this one, the request and the proof. */
+/** Attaches the content that the outcome names: the result, and the request and proof of earlier records. */
 export function commitOutcome(trail: CallTrail, end: KeptCall | Ending, kernel: KernelParts): void {
   if (end instanceof Repeated || end instanceof Acknowledged) return;
   if (!isEnding(end)) commitResult(trail, end, kernel);
@@ -17,7 +17,7 @@ export function commitOutcome(trail: CallTrail, end: KeptCall | Ending, kernel: 
   if (proof !== undefined) trail.attach({ ...proof.item, place: ContentPlace.ELSEWHERE, data: undefined });
 }
 
-/** SECURITY: names of files are content like arguments: they can be erased. */
+/** SECURITY: file names are content, as arguments are, so that they can be erased. */
 export async function commitFiles(trail: CallTrail, files: FileTrace, kernel: KernelParts): Promise<void> {
   const bytes = files.encode(kernel.secrets.redactorsForStorage(trail.tool?.tool.redactors ?? []));
   const placed = await placeBytes(bytes, blake3(bytes), kernel.contentStore);
@@ -25,7 +25,7 @@ export async function commitFiles(trail: CallTrail, files: FileTrace, kernel: Ke
   trail.attach(trail.fileList.item);
 }
 
-/** What programs printed, whether or not their call succeeded. */
+/** Attaches the output of programs, whether or not their call succeeded. */
 function commitOutputs(trail: CallTrail, kernel: KernelParts): void {
   if (trail.outputs.length === 0) return;
   trail.outputCommitments = trail.outputs.map(({ digest, size, place, head }) => {

@@ -15,7 +15,7 @@ import { Acknowledged, Denied, type Ending, Failed, Repeated } from "../ending.t
 
 const NO_BYTES = new Uint8Array(0);
 
-/** The answer a caller will be given once it is recorded. */
+/** Creates the response that a caller receives once it is recorded. */
 export function createCallResponse(
   incoming: IncomingCall,
   end: KeptCall | Ending,
@@ -111,12 +111,12 @@ function failed(incoming: IncomingCall, end: Failed): ToolError {
   });
 }
 
-/** Only what a retry could not change: the tool was started, and nobody says that it may be tried again. */
+/** Whether a failure is final: the tool was started, and the call may not be retried. */
 function isFinal({ trail }: IncomingCall, end: Failed): boolean {
   return trail.callNumber > 0 && !end.mayBeRetried(trail);
 }
 
-/** Every caller owns what it is given: bytes are copied, so that nobody changes another's answer. */
+/** Marks a response as repeated. Bytes are copied: every caller owns its response and cannot change that of another. */
 function markRepeated(result: ResponseResult): ResponseResult {
   if (result.case === "success") {
     const inlineResult = copyBytes(result.value.inlineResult);

@@ -4,7 +4,9 @@ import { dedupeRow, MAX_DEDUPE_KEYS } from "../../journal/dedupe-row.ts";
 import type { StateChange } from "../../ports.ts";
 import type { IncomingCall } from "../call.ts";
 
-/** A final outcome is kept under its dedupe key until the session ends. */
+/**
+ * Creates the rows that keep a final outcome under its dedupe key, until the session ends or newer keys displace it.
+ */
 export function createDedupeEntryRows(incoming: IncomingCall, answer: CallResponse): readonly StateChange[] {
   const { trail } = incoming;
   const { live, dedupeKey } = trail;

@@ -12,10 +12,11 @@ import { redactorsForRecord } from "../call-redactors.ts";
 import { SECRET } from "../../label/secret-label.ts";
 
 /**
- * Keeps what a call read, so that it can be run again: only of calls that must come out the same, and only where the
- * result does not hold it anyway.
+ * Keeps content that a call read, so that the call can be run again: only for deterministic calls, and only if the
+ * result does not contain it anyway.
  *
- * SECURITY: what is secret lies in one place more for this; it is not kept. Nor is what the budget has no room for.
+ * SECURITY: this stores content in one more place, so secret content is not kept. Neither is content for which the
+ * budget has no room.
  */
 export async function keepReadings(
   trail: CallTrail,
@@ -45,7 +46,7 @@ export async function keepReadings(
   }
 }
 
-/** Whether an answer holds these bytes as one of its texts. */
+/** Whether a result holds these bytes as one of its texts. */
 function isIn(raw: ToolOutput, bytes: Uint8Array): boolean {
   if (typeof raw !== "object" || raw === null || raw instanceof Uint8Array || Symbol.asyncIterator in raw) return false;
   if (!isJsonObject(raw)) return false;

@@ -14,7 +14,7 @@ export interface OutcomeFacts {
 
 const encodeError = compileEncoder<ToolError>(ToolErrorSchema);
 
-/** The one entry that says how a call ended. */
+/** Creates the one entry that says how a call ended. */
 export function createOutcomeEntry(
   incoming: IncomingCall,
   end: KeptCall | Denied | Failed,
@@ -62,7 +62,7 @@ export function createOutcomeEntry(
   };
 }
 
-/** An error's text may hold what the caller sent, so it is content and can be erased. */
+/** Attaches an error as content. Its text may contain what the caller sent, so it must be erasable. */
 function commitError(incoming: IncomingCall, failed: Failed, kernel: KernelParts): Uint8Array {
   const hidden = kernel.secrets.redactorsForStorage(incoming.trail.tool?.tool.redactors ?? kernel.secrets.all);
   const bytes = encodeError({

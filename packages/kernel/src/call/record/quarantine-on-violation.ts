@@ -7,8 +7,9 @@ import type { IncomingCall } from "../call.ts";
 import type { Failed } from "../ending.ts";
 
 /**
- * A session that keeps trying to leave its containment is shut out, and one whose program could not be undone is at once.
- * Invalid input never counts: what names a field of the input was refused for its text, and nothing was tried.
+ * Quarantines a session that keeps trying to leave its containment, and at once one whose program changed protected
+ * paths that could not be restored. Invalid input never counts: an error that names a field of the input rejected its
+ * text, and nothing was tried.
  */
 export function quarantineOnViolation(
   incoming: IncomingCall,

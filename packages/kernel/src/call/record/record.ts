@@ -25,9 +25,9 @@ import { refuseWithoutSession } from "./refuse-without-session.ts";
 import { settleBudget } from "./settle-budget.ts";
 
 /**
- * Seals the outcome in the ledger and settles the budget. An answer exists only once this is durable.
+ * Seals the outcome in the ledger and settles the budget. A response exists only once this is durable.
  *
- * INVARIANT: resolves whatever happens, so that everyone who waits for the call is answered.
+ * INVARIANT: resolves in every case, so that every caller that waits gets a response.
  */
 export async function record(
   incoming: IncomingCall,
@@ -46,7 +46,7 @@ async function recordFault(incoming: IncomingCall, fault: unknown, kernel: Kerne
   const { trail } = incoming;
   try {
     if (trail.live === undefined || kernel.ledger.failure !== undefined) return unrecorded(incoming, fault, kernel);
-    // Something in it has no form in the ledger. The call has an outcome all the same.
+    // Part of the outcome cannot be encoded for the ledger. The call must have an outcome all the same.
     const cause = describeFault(fault);
     kernel.logger("error", "an outcome could not be written down", { request: trail.requestId, cause });
     trail.dropUnwritten();
@@ -57,7 +57,7 @@ async function recordFault(incoming: IncomingCall, fault: unknown, kernel: Kerne
   }
 }
 
-/** A failure together with what the call's programs had printed until then. */
+/** Adds to a failure what the call's programs had printed until then. */
 function withPrinted(answer: CallResponse, { outputs, tool }: CallTrail, kernel: KernelParts): CallResponse {
   const { result } = answer;
   if (result.case !== "error" || outputs.length === 0 || tool === undefined) return answer;
@@ -90,7 +90,7 @@ async function write(
   const state = stateAfter(incoming, live, end, answer, kernel);
   if (labelling !== undefined) state.push(labelling.row());
   const bindsId = trail.callNumber > 0 || (end instanceof Repeated && end.matchedBy === "dedupe_key");
-  // SECURITY: what started nothing must not stand before the record of what an id started earlier.
+  // SECURITY: the record of a call that started nothing must not hide that of an earlier call with the same id.
   const foundById = bindsId || !kernel.usedRequestIds.mayHave(live.id, fingerprintOf(incoming, kernel));
   const { labels } = live;
   const { index } = await kernel.ledger.append({
@@ -118,7 +118,9 @@ async function write(
   return recorded;
 }
 
-/** SECURITY: what a failed call printed, or wrote before it failed, is labelled like the result it does not have. */
+/**
+ * SECURITY: the output of a failed call, and what it wrote before it failed, is labelled as its result would have been.
+ */
 function joinOutcomeLabels(trail: CallTrail, live: LiveSession, kernel: KernelParts): WorkspaceLabelUpdate | undefined {
   const { workspace } = live.session;
   adoptWorkspaceLabels(trail, workspace, kernel);
@@ -166,7 +168,9 @@ function entryFor(
   return createOutcomeEntry(incoming, end, { durationMs: Math.round(durationMs), spent: amountList(spent) }, kernel);
 }
 
-/** A request that ended before it was bound to a tool still says what it asked for. */
+/**
+ * Creates the entry of a request that ended before it was bound to a tool, so that its record names the requested tool.
+ */
 function bareInvocation(incoming: IncomingCall): EntryDraft {
   const { trail } = incoming;
   return {
@@ -175,7 +179,10 @@ function bareInvocation(incoming: IncomingCall): EntryDraft {
   };
 }
 
-/** The record may or may not be on disk: after an effect nobody can say what happened. */
+/**
+ * Creates the response for a call that could not be recorded. The record may or may not be on disk: after an effect the
+ * outcome is unknown.
+ */
 function unrecorded(incoming: IncomingCall, fault: unknown, kernel: KernelParts): CallResponse {
   const { trail } = incoming;
   const { requestId } = trail;

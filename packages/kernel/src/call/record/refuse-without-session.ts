@@ -5,7 +5,10 @@ import { Denied, type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { createCallResponse } from "./create-call-response.ts";
 
-/** Nobody's request: it is counted with others of its kind, and its answer waits for no disk. */
+/**
+ * Refuses a request that belongs to no session. It is counted with others of its kind, and its response waits for no
+ * disk write.
+ */
 export function refuseWithoutSession(
   incoming: IncomingCall,
   end: KeptCall | Ending,
@@ -22,7 +25,7 @@ function bytesOf(request: IncomingCall["request"]): Uint8Array {
   try {
     return encode({ ...request, sessionToken: "" });
   } catch {
-    // Not even a message: nothing that could be hashed.
+    // Not a message at all: there is nothing to hash.
     return new Uint8Array(0);
   }
 }

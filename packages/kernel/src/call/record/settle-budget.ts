@@ -7,7 +7,7 @@ import { sumOf } from "../call-spending.ts";
 import type { CallTrail } from "../call-trail.ts";
 import { type Ending, isEnding } from "../ending.ts";
 
-/** What the call used is spent; the rest of what it reserved is free again. */
+/** Charges what the call used; the rest of its reservation is free again. */
 export function settleBudget(
   trail: CallTrail,
   live: LiveSession,
@@ -20,7 +20,7 @@ export function settleBudget(
   const { reservation } = trail;
   trail.reservation = undefined;
   if (trail.callNumber === 0) {
-    // Refused, but its input is on the disk.
+    // The call was refused, but its input is on disk.
     trail.storedBytes?.settle(storedBytes);
     return {};
   }
@@ -45,15 +45,16 @@ export function settleBudget(
 }
 
 /**
- * Programs that go on keep what they may use set aside. Once they have ended, what they used is spent of the session's
- * account: no call does it for them. It lasts with the session's next record; a kernel that ends before loses it.
+ * Keeps CPU time reserved for programs that continue after the call. When they end, what they used is charged to the
+ * session's account: no call pays for it. The charge becomes durable with the session's next record; a kernel that ends
+ * before that loses it.
  */
 function reserveForBackground(trail: CallTrail, { account, lease }: LiveSession): void {
   const { backgroundPrograms = [] } = trail;
   trail.backgroundPrograms = undefined;
   for (const { limitMs, ended } of backgroundPrograms) {
     const held = account.restore(limitedAmounts(lease.budgets, limitMs === undefined ? {} : { cpu_ms: limitMs }));
-    // Of one whose end nobody knows it stays set aside.
+    // If the end of a program never becomes known, its reservation stays.
     ended.then(
       ({ cpuMs }) => account.settle(held, { cpu_ms: cpuMs }),
       () => undefined,

@@ -12,14 +12,14 @@ const FILES: readonly Capability[] = [
 const NETWORK: Capability = { kind: "net_write", hosts: [{ host: "*" }] };
 const HASH = { type: "object", properties: { hash: { type: "string" } }, required: ["hash"] } as const;
 
-/** For sessions: the workspace, and the network. */
+/** Rights of test sessions: the workspace, and the network. */
 const RIGHTS: readonly Capability[] = [
   { kind: "fs_read", prefixes: ["/"] },
   { kind: "fs_write", prefixes: ["/"] },
   NETWORK,
 ];
 
-/** Tools that say that they work in the workspace, or send something; what they do is told to the test. */
+/** Tools that declare that they work in the workspace or send data; the callbacks let the test observe what they do. */
 export function labelTools(during: { writing?: () => Promise<void>; sent?: (bytes: Uint8Array) => void } = {}): Tool[] {
   return [
     echoTool,

@@ -4,13 +4,13 @@ import type { MerklePorts } from "../open-tree.ts";
 import { proveConsistency, proveInclusion } from "../tiled-proof.ts";
 import { MemoryTiles } from "./memory-tiles.ts";
 
-/** A log without a disk, which can be made to wait and to fail. */
+/** A merkle tree in memory that tests can delay and make fail. */
 export interface MemoryMerkle extends MerklePorts {
   readonly notes: string[];
   readonly keyNotes: string[];
-  /** While it is set, the tree waits for it before it grows. */
+  /** While set, the tree waits for it before it grows. */
   gate: Promise<void> | undefined;
-  /** What the next growing gives instead of the truth. */
+  /** A wrong root that the next call of `grow` returns. */
   forgedRoot: Uint8Array | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { GrowingTree, type Tile } from "../growing-tree.ts";
 import { TILE_WIDTH, type TileAddress, tilePath } from "../tile.ts";
 
-/** Tiles without a disk. */
+/** Tiles in memory. */
 export class MemoryTiles {
   readonly tiles = new Map<string, Uint8Array>();
   readonly tree: GrowingTree;
@@ -12,7 +12,7 @@ export class MemoryTiles {
     this.keep();
   }
 
-  /** The partial tiles of the present size too. */
+  /** Also stores the partial tiles of the current size. */
   keep(): void {
     for (const tile of this.tree.partialTiles()) this.put(tile);
   }
@@ -21,7 +21,7 @@ export class MemoryTiles {
     this.tiles.set(tilePath(tile), tile.hashes);
   }
 
-  /** As a reader would find it: of a tile that is full by now, the part that is asked for. */
+  /** Reads a tile like a reader of an older size would: of a tile that is full by now, only the requested part. */
   readonly read = (place: TileAddress): Uint8Array => {
     const found = this.tiles.get(tilePath(place)) ?? this.tiles.get(tilePath({ ...place, width: TILE_WIDTH }));
     if (found === undefined) throw new Error(`there is no tile ${tilePath(place)}`);

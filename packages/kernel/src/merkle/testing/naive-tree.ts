@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 
-/** RFC 6962 and RFC 9162 word for word, on lists of leaves, sharing nothing with the code under test. */
+/**
+ * RFC 6962 and RFC 9162 implemented literally, on lists of leaves, sharing no code with the implementation under test.
+ */
 
 type Hash = Uint8Array;
 
@@ -41,7 +43,7 @@ function subproof(m: number, leaves: readonly Uint8Array[], root: "known" | "unk
     : [...subproof(m - k, right, "unknown"), naiveRoot(left)];
 }
 
-/** Whether a path leads from a leaf to a root, by the definition of the path. */
+/** Whether a path leads from a leaf to a root, by the definition of an audit path. */
 export function naiveIncludes(leaf: Uint8Array, m: number, n: number, path: readonly Hash[], root: Hash): boolean {
   const climb = (index: number, size: number, left: readonly Hash[]): Hash | undefined => {
     if (size === 1) return left.length === 0 ? hash(Buffer.of(0), leaf) : undefined;

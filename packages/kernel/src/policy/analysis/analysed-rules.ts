@@ -11,27 +11,27 @@ import { reduceExpression } from "./reduce-expression.ts";
 import { type RuleConjuncts, ruleConjuncts } from "./rule-conjuncts.ts";
 import type { ToolVariant } from "./tool-variants.ts";
 
-/** A set of rules, and what is known about the calls that they decide. */
+/** A set of rules with the schema and the tool variants that describe the calls they decide. */
 export interface AnalysedSet {
   readonly rules: readonly PolicyRule[];
-  /** The same rules in the same order. */
+  /** The same rules in the same order, in Cedar's JSON form. */
   readonly policies: readonly CedarPolicy[];
   readonly schema: Pick<PolicySchema, "actions" | "groupsOf" | "contextOf">;
   variantsOf(action: string): readonly ToolVariant[];
 }
 
-/** One rule, ready to be compared. */
+/** One rule, prepared for comparison with others. */
 export interface AnalysedRule {
   readonly rule: PolicyRule;
   readonly isPermit: boolean;
   readonly conjuncts: RuleConjuncts;
-  /** The actions it is about; groups are written out. */
+  /** The actions the rule applies to, with groups expanded. */
   readonly actions: readonly string[];
-  /** Those of them that it names itself, where it names no group. */
+  /** The actions that the rule names itself, not through a group. */
   readonly named: readonly string[];
 }
 
-/** The rules that can be analysed: those of a form that the compiled evaluator does not take are left out. */
+/** Returns the rules that can be analysed. Rules that the compiled evaluator does not support are left out. */
 export function analysedRules({ rules, policies, schema }: AnalysedSet): AnalysedRule[] {
   const actions = schema.actions.filter((action) => schema.contextOf(action).attributes.length > 0);
   return policies.flatMap((policy, index) => {
@@ -66,14 +66,16 @@ function actionsOf(
   return { actions: about, named: about.filter((action) => ids.has(action)) };
 }
 
-/** What is known about requests that match a rule, and the first condition that none of them can meet. */
+/** Facts that hold for every request that matches a rule, and the first condition that no such request can satisfy. */
 export interface MatchingFacts {
   readonly facts: KnownFacts;
-  /** Undefined if a request may match. */
+  /** Undefined if a request can match. */
   readonly impossible: JsonValue | undefined;
 }
 
-/** What is known about requests that match the rule, about this action by this version of its tool. */
+/**
+ * Derives the facts that hold for every request that matches the rule, for this action and this version of its tool.
+ */
 export function factsOfMatch(
   { conjuncts }: AnalysedRule,
   action: string,

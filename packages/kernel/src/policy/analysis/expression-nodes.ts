@@ -2,14 +2,14 @@ import { canonicalJson, isJsonObject, type JsonValue } from "@narthex/contracts"
 import { EntityValue, isSet, type CedarValue } from "../cedar/cedar-value.ts";
 import { readFields, readOperator } from "../cedar/read-node.ts";
 
-/** Expressions of Cedar's JSON form, as the analysis of rules takes them apart. */
+/** Expressions in Cedar's JSON form, as used by the rule analysis. */
 
 export const TRUE: JsonValue = { Value: true };
 export const FALSE: JsonValue = { Value: false };
 
 const keys = new WeakMap<object, string>();
 
-/** Equal for expressions that are written alike. */
+/** A key that is equal for expressions with the same JSON form. */
 export function keyOf(node: JsonValue): string {
   if (typeof node !== "object" || node === null) return JSON.stringify(node);
   const known = keys.get(node);
@@ -27,7 +27,7 @@ export function isFalse(node: JsonValue): boolean {
   return isJsonObject(node) && node["Value"] === false;
 }
 
-/** A constant: a plain value, or a set or record of constants. */
+/** Whether the expression is a constant: a plain value, or a set or record of constants. */
 export function isLiteral(node: JsonValue): boolean {
   const [operator, operands] = readOperator(node);
   if (operator === "Value") return true;
@@ -41,13 +41,13 @@ export function negate(node: JsonValue): JsonValue {
   return { "!": { arg: node } };
 }
 
-/** `left op right`. */
+/** The operands of `left op right`. */
 export function operandsOf(operands: JsonValue): readonly [left: JsonValue, right: JsonValue] {
   const fields = readFields(operands, ["left", "right"]);
   return [fields.get("left") ?? null, fields.get("right") ?? null];
 }
 
-/** The attribute of the context that an expression is; undefined if it is anything else. */
+/** The name of the context attribute that the expression reads; undefined for any other expression. */
 export function contextAttribute(node: JsonValue): string | undefined {
   const [operator, operands] = readOperator(node);
   if (operator !== "." || !isJsonObject(operands)) return undefined;
@@ -63,7 +63,7 @@ export function entityNode(type: string, id: string): JsonValue {
   return { Value: { __entity: { type, id } } };
 }
 
-/** A value as a literal; undefined for one that the JSON form does not hold exactly. */
+/** The value as a literal expression; undefined if the JSON form cannot represent it exactly. */
 export function literalOf(value: CedarValue): JsonValue | undefined {
   switch (typeof value) {
     case "string":
@@ -83,7 +83,7 @@ function setNode(members: readonly (JsonValue | undefined)[]): JsonValue | undef
   return known.length === members.length ? { Set: known } : undefined;
 }
 
-/** Whether an expression is nested at most so deep: deeper ones are left alone. */
+/** Whether an expression is nested at most `depth` levels. Deeper ones are not analysed. */
 export function isShallow(node: JsonValue, depth: number): boolean {
   let level: readonly JsonValue[] = [node];
   for (let at = 0; level.length > 0; at++) {

@@ -4,11 +4,11 @@ import { type AnalysedSet, analysedRules, factsOfMatch } from "./analysed-rules.
 /** A rule that no call can match. */
 export interface ImpossibleRule {
   readonly ruleId: string;
-  /** The condition that is false, or contradicts those before it; undefined if the rule is about no action at all. */
+  /** The condition that is false or contradicts an earlier one; undefined if the rule applies to no action at all. */
   readonly condition: JsonValue | undefined;
 }
 
-/** Rules that can never match a call of these tools. Only what is proven is reported. */
+/** Finds rules that can never match a call of these tools. Reports only what is proven. */
 export function findImpossible(set: AnalysedSet): ImpossibleRule[] {
   return analysedRules(set).flatMap((analysed) => {
     let condition: JsonValue | undefined;

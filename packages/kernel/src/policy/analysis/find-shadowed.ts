@@ -6,27 +6,27 @@ import type { KnownFacts } from "./known-facts.ts";
 import { reduceExpression } from "./reduce-expression.ts";
 import type { ToolVariant } from "./tool-variants.ts";
 
-/** A rule that asks a person and never can: others permit the same calls without asking. */
+/** A rule that demands an approval without effect, because other rules permit the same calls without one. */
 export interface ShadowedRule {
   readonly ruleId: string;
-  /** The rules that permit them, at least one. */
+  /** The rules that permit these calls, at least one. */
   readonly by: readonly string[];
-  /** The actions of which this was found; empty if it is true of all that the rule is about. */
+  /** The affected actions; empty if all actions of the rule are affected. */
   readonly actions: readonly string[];
 }
 
 export interface ShadowedRules {
   readonly shadowed: readonly ShadowedRule[];
-  /** False if there were too many rules to compare them all. */
+  /** False if there were too many rules to compare all pairs. */
   readonly isComplete: boolean;
 }
 
-/** Comparisons of two rules: a set of some hundred rules needs a few thousand. */
+/** Maximum number of comparisons of two rules. A set of a few hundred rules needs a few thousand. */
 const MAX_COMPARISONS = 100_000;
 
 /**
- * Finds rules that ask and are always shadowed. Only what is proven is reported: a rule is compared by its scope, by its
- * conditions, and by what the tools declare. So not everything is found, and nothing is reported that is not so.
+ * Finds rules whose demand for an approval never takes effect. Compares a rule's scope, its conditions and the
+ * declarations of the tools. Reports only what is proven, so it has no false positives but may miss rules.
  */
 export function findShadowed(set: AnalysedSet): ShadowedRules {
   const permits = analysedRules(set).filter(({ isPermit }) => isPermit);
@@ -55,7 +55,7 @@ function findShadows(
   const shadows = new Map<string, ReadonlySet<string> | undefined>();
   for (const action of asking.actions) {
     const found = shadowsOf(asking, action, byAction.get(action) ?? [], set, budget);
-    // Nothing about this action can match the rule.
+    // No request for this action can match the rule.
     if (found !== "never") shadows.set(action, found);
   }
   const isWhole = shadows.size > 0 && [...shadows.values()].every((by) => by !== undefined);
@@ -66,7 +66,9 @@ function findShadows(
   return { ruleId: asking.rule.id, by: [...by], actions: isWhole ? [] : reported };
 }
 
-/** The rules that together permit, without asking, whatever the rule matches; undefined if nothing is proven. */
+/**
+ * The rules that together permit, without an approval, every request the rule matches; undefined if nothing is proven.
+ */
 function shadowsOf(
   asking: AnalysedRule,
   action: string,
@@ -90,7 +92,7 @@ function shadowsOf(
   return canMatch ? found : "never";
 }
 
-/** Whether a call that both rules permit is not asked about because of the one. */
+/** Whether `rule` removes the approval that `asking` demands, for a call that both permit. */
 function lifts(rule: PolicyRule, asking: PolicyRule, { tiers }: ToolVariant): boolean {
   if (rule.id === asking.id) return false;
   if (asking.approve === "always") return rule.overrides.includes(asking.id);

@@ -1,13 +1,13 @@
 import type { PolicyRule } from "../policy.ts";
 
-/** An `@overrides` that lifts nothing. */
+/** An `@overrides` that has no effect. */
 export interface StaleOverride {
   readonly ruleId: string;
   readonly named: string;
   readonly isKnown: boolean;
 }
 
-/** Rules that name in `@overrides` what is no rule of the set, or one that does not say `@approve("always")`. */
+/** Finds rules whose `@overrides` names an unknown rule, or a rule without `@approve("always")`. */
 export function findStaleOverrides(rules: readonly PolicyRule[]): StaleOverride[] {
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
   return rules.flatMap(({ id, overrides }) =>

@@ -4,15 +4,18 @@ import type { CedarShape, RecordShape } from "../schema/cedar-shape.ts";
 import { FALSE, isLiteral, isVariable, keyOf, operandsOf, TRUE } from "./expression-nodes.ts";
 import type { ToolVariant } from "./tool-variants.ts";
 
-/** What is known about every request that is looked at: of one action, by one version of its tool, under some conditions. */
+/**
+ * Facts that hold for every request under analysis: those for one action, by one version of its tool, under some
+ * conditions.
+ */
 export interface KnownFacts {
   readonly action: string;
-  /** The groups that the action is in, itself included. */
+  /** The groups that contain the action, and the action itself. */
   readonly groups: readonly string[];
-  /** What its context has. */
+  /** The shape of the request's context. */
   readonly context: RecordShape;
   readonly variant: ToolVariant;
-  /** Expressions whose value is known, by their keys. */
+  /** Known values of expressions, by expression key. */
   readonly values: Map<string, JsonValue>;
 }
 
@@ -41,7 +44,7 @@ function attributeKey(attr: string): string {
   return keyOf({ ".": { left: CONTEXT, attr } });
 }
 
-/** Takes a condition for true. */
+/** Records that a condition is true. */
 export function learn(condition: JsonValue, { values }: KnownFacts): void {
   setOnce(values, keyOf(condition), TRUE);
   const [operator, operands] = readOperator(condition);
@@ -56,14 +59,14 @@ export function learn(condition: JsonValue, { values }: KnownFacts): void {
   }
 }
 
-/** A second value for one expression is a contradiction, which the first shows when the second is looked at. */
+/** Keeps the first value of an expression. A second, contradicting value is detected when its condition is reduced. */
 function setOnce(values: Map<string, JsonValue>, key: string, value: JsonValue): void {
   if (!values.has(key)) values.set(key, value);
 }
 
 /**
- * Whether an expression of a validated rule has a value for every such request. What can overflow, and attributes that may
- * be absent, may be errors instead.
+ * Whether an expression of a validated rule evaluates without an error for every such request. Arithmetic can overflow,
+ * and attributes may be absent; both are errors.
  */
 export function isTotal(node: JsonValue, facts: KnownFacts): boolean {
   if (facts.values.has(keyOf(node))) return true;
@@ -103,7 +106,7 @@ const TOTAL_BINARY = new Set([
   "containsAny",
 ]);
 
-/** An attribute of the context that is always there, or that a condition says is there. */
+/** Whether the node is the context or an attribute of it that is required, or that a condition states is present. */
 function isPresent(node: JsonValue, facts: KnownFacts): boolean {
   const [operator, operands] = readOperator(node);
   if (operator === "Var") return operands === "context";
@@ -115,7 +118,7 @@ function isPresent(node: JsonValue, facts: KnownFacts): boolean {
   return attribute.required || facts.values.get(keyOf({ has: { left, attr } })) === TRUE;
 }
 
-/** What the schema says of an attribute; undefined where it is no attribute of the context or of a record in it. */
+/** The schema's declaration of an attribute; undefined if `left` is neither the context nor a record in it. */
 export function attributeOf(
   left: JsonValue,
   attr: string,

@@ -21,10 +21,10 @@ import {
 import { attributeOf, isTotal, type KnownFacts } from "./known-facts.ts";
 
 /**
- * An expression of a validated rule with everything put in that is known about the requests.
+ * Simplifies an expression of a validated rule by substituting the known facts.
  *
- * INVARIANT: where the result is a literal, every such request evaluates the expression to that value, without an error.
- * Tested by "nothing that is said of a set of rules is contradicted by a request".
+ * INVARIANT: where the result is a literal, every such request evaluates the expression to that value, without an
+ * error. Tested by "no request contradicts the analysis of a set of rules".
  */
 export function reduceExpression(node: JsonValue, facts: KnownFacts): JsonValue {
   const known = facts.values.get(keyOf(node));
@@ -49,7 +49,7 @@ const SPECIAL = new Map<string, Reduce>([
   ["!", (operands, facts) => reduceNot(readFields(operands, ["arg"]).get("arg") ?? null, facts)],
   ["if-then-else", reduceCondition],
   [".", (_operands, _facts, node) => node],
-  // Of entities nothing is known here.
+  // No facts are known about entities here.
   ["hasTag", (_operands, _facts, node) => node],
   ["getTag", (_operands, _facts, node) => node],
   ["has", reduceHas],
@@ -73,7 +73,7 @@ function reduceAnd(operands: JsonValue, facts: KnownFacts): JsonValue {
   const [left, right] = reduceBoth(operands, facts);
   if (isFalse(left) || isTrue(right)) return left;
   if (isTrue(left)) return right;
-  // An error on the left is an error, whatever stands on the right.
+  // If the left side can fail, the whole expression can fail, whatever the right side is.
   return isFalse(right) && isTotal(left, facts) ? FALSE : { "&&": { left, right } };
 }
 
@@ -105,7 +105,7 @@ function reduceHas(operands: JsonValue, facts: KnownFacts, node: JsonValue): Jso
   return attributeOf(left, attr, facts)?.required === true ? TRUE : node;
 }
 
-/** SPEC: docs/formats/policy.md: an agent is the principal of every request, a workspace its resource. */
+/** SPEC: docs/formats/policy.md: the principal of every request is an agent, the resource a workspace. */
 const TYPES = new Map<string, string>([
   ["principal", "Agent"],
   ["resource", "Workspace"],
@@ -128,7 +128,7 @@ function reduceIs(operands: JsonValue, facts: KnownFacts, node: JsonValue): Json
   return group === undefined ? TRUE : reduceExpression({ in: { left, right: group } }, facts);
 }
 
-/** Of what an agent or a workspace is in, nothing is known but that it is in itself. */
+/** Agents and workspaces are known to be in themselves; their other ancestors are unknown. */
 function reduceIn(operands: JsonValue, facts: KnownFacts): JsonValue {
   const [left, right] = reduceBoth(operands, facts);
   const unknown = { in: { left, right } };
@@ -158,11 +158,11 @@ function reduceEqual(operands: JsonValue, facts: KnownFacts): JsonValue {
     const variable = isVariable(open, "principal") || isVariable(open, "resource");
     if (variable && typeOf(literal) !== typeOf(open)) return FALSE;
   }
-  // The same expression twice, once it has a value at all.
+  // Both sides are the same expression, and it cannot fail.
   return keyOf(left) === keyOf(right) && isTotal(left, facts) ? TRUE : node;
 }
 
-/** Sets, of which effects are known to be some of those that the tool declares. */
+/** Reduces set operators. The effects of a call are a subset of those that the tool declares. */
 function reduceMembers(operator: string, operands: JsonValue, facts: KnownFacts): JsonValue {
   const [left, right] = reduceBoth(operands, facts);
   const node = { [operator]: { left, right } };
@@ -198,7 +198,10 @@ const NO_REQUEST = new EvaluatedRequest(
   new Map(),
 );
 
-/** The value of an operator whose operands are all literals; undefined if one is not, or if it is an error. */
+/**
+ * Evaluates an operator whose operands are all literals. Undefined if an operand is not a literal or the evaluation
+ * fails.
+ */
 function evaluateClosed(node: JsonObject): JsonValue | undefined {
   const [, operands] = readOperator(node);
   if (!isJsonObject(operands)) return undefined;

@@ -3,18 +3,18 @@ import { readEntity, readFields, readList, readOperator } from "../cedar/read-no
 import { UnsupportedError } from "../cedar/unsupported-error.ts";
 import { entityNode, isShallow, negate, operandsOf, TRUE } from "./expression-nodes.ts";
 
-/** A rule as conditions that must all hold. */
+/** A rule as a list of conditions that must all hold. */
 export interface RuleConjuncts {
-  /** What its scope says about the principal and the resource. */
+  /** The conditions that its scope puts on the principal and the resource. */
   readonly scope: readonly JsonValue[];
-  /** Its conditions, `when` and `unless` alike, in their order. */
+  /** Its conditions in source order; `unless` conditions are negated. */
   readonly conditions: readonly JsonValue[];
 }
 
-/** JSON levels: an operator and its operands are two. */
+/** Maximum depth in JSON levels. An operator and its operands take two. */
 const MAX_DEPTH = 200;
 
-/** Takes a rule apart. Undefined for a rule of an unknown form, or one that is nested too deep to be looked at. */
+/** Splits a rule into conditions. Undefined if the rule has an unknown form or is nested too deeply. */
 export function ruleConjuncts(rule: JsonObject): RuleConjuncts | undefined {
   try {
     const scope = (["principal", "resource"] as const).flatMap((name) => scopeCondition(name, rule[name] ?? null));
@@ -30,7 +30,7 @@ export function ruleConjuncts(rule: JsonObject): RuleConjuncts | undefined {
   }
 }
 
-/** `a && b` is both of them; `!(a || b)` is neither. Without recursion, because chains can be long. */
+/** Splits `a && b` into `a` and `b`, and `!(a || b)` into `!a` and `!b`. Iterative, because chains can be long. */
 function conjunctsOf(body: JsonValue): JsonValue[] {
   const found: JsonValue[] = [];
   const rest = [body];
@@ -54,7 +54,7 @@ function bothOf(node: JsonValue): readonly [JsonValue, JsonValue] | undefined {
   return [negate(left), negate(right)];
 }
 
-/** `a != b` is `!(a == b)`, and `!(a != b)` is `a == b`: conditions that say the same are written alike. */
+/** Rewrites `a != b` to `!(a == b)`, and `!(a != b)` to `a == b`, so that equal conditions have the same form. */
 function normalized(node: JsonValue): JsonValue {
   const [operator, operands] = readOperator(node);
   if (operator === "!=") return { "!": { arg: { "==": operands } } };
@@ -63,7 +63,7 @@ function normalized(node: JsonValue): JsonValue {
   return below === "!=" ? { "==": innerOperands } : node;
 }
 
-/** What the scope says, as a condition. */
+/** The scope's constraint on the principal or resource, as conditions. */
 function scopeCondition(name: "principal" | "resource", scope: JsonValue): JsonValue[] {
   if (!isJsonObject(scope)) throw new UnsupportedError("a scope has an unknown shape");
   const left: JsonValue = { Var: name };

@@ -1,19 +1,19 @@
 import { PROTECTED_ACTION } from "../protected-action.ts";
 import { DETERMINISM_LEVELS, EFFECTS, SAFETY_TIERS, type SafetyTier, type Tool } from "../../tool/tool.ts";
 
-/** What is known before any call about the context of one action of one version of a tool. */
+/** Statically known facts about the context of one action of one version of a tool. */
 export interface ToolVariant {
   /** The tiers that its calls can have. */
   readonly tiers: readonly SafetyTier[];
-  /** Attributes of the context that are texts: every value they can have. */
+  /** All possible values of each string attribute of the context. */
   readonly texts: ReadonlyMap<string, readonly string[]>;
-  /** The most effects that a call can have. */
+  /** The effects that a call can have at most. */
   readonly effects: readonly string[];
   /** Whether every call has exactly these effects. */
   readonly isExact: boolean;
 }
 
-/** The part of a tool that its calls' contexts follow from. */
+/** The properties of a tool that determine the context of its calls. */
 export type VariantTool = Pick<
   Tool,
   "name" | "version" | "source" | "isolation" | "tier" | "effects" | "determinism"
@@ -22,7 +22,7 @@ export type VariantTool = Pick<
   readonly narrow?: unknown;
 };
 
-/** Of a tool about which nothing is known. */
+/** The variant for an unknown tool. */
 const ANY_TOOL: ToolVariant = {
   tiers: SAFETY_TIERS,
   texts: new Map<string, readonly string[]>([
@@ -33,7 +33,7 @@ const ANY_TOOL: ToolVariant = {
   isExact: false,
 };
 
-/** By action, a variant for each version of its tool. */
+/** Returns a lookup from an action to its variants, one for each version of its tool. */
 export function toolVariants(tools: readonly VariantTool[]): (action: string) => readonly ToolVariant[] {
   const variants = new Map<string, ToolVariant[]>();
   for (const tool of tools) {
@@ -65,7 +65,7 @@ function variantOf(tool: VariantTool): ToolVariant {
   };
 }
 
-/** A tool narrows a call downwards only. */
+/** The levels up to `most`. A tool can narrow the level of a call but never raise it. */
 function upTo<T>(levels: readonly T[], most: T): readonly T[] {
   return levels.slice(0, levels.indexOf(most) + 1);
 }

@@ -1,15 +1,15 @@
 import type { EntityName } from "./cedar.ts";
 
-/** A long is a number where it is safe, and a bigint only where it is not: equal longs are equal by `===`. */
+/** A Cedar long: a number if it is a safe integer, otherwise a bigint. Equal longs are therefore equal by `===`. */
 export type CedarLong = number | bigint;
-/** May hold equal values twice; they count once. */
+/** May contain equal values more than once; they count as one. */
 export type CedarSet = readonly CedarValue[];
 export interface CedarRecord {
   readonly [attribute: string]: CedarValue;
 }
 export type CedarValue = string | CedarLong | boolean | EntityValue | CedarSet | CedarRecord;
 
-/** An entity as a value of an expression, so that it is never taken for a record. */
+/** An entity as the value of an expression. A class of its own, so that it is never mistaken for a record. */
 export class EntityValue implements EntityName {
   readonly type: string;
   readonly id: string;
@@ -24,7 +24,7 @@ export function isSameEntity(left: EntityName, right: EntityName): boolean {
   return left.id === right.id && left.type === right.type;
 }
 
-/** `Array.isArray` does not narrow to a readonly array. */
+/** Narrows to a readonly array, which `Array.isArray` does not. */
 export function isSet(value: CedarValue): value is CedarSet {
   return Array.isArray(value);
 }

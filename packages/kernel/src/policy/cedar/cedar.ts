@@ -1,6 +1,6 @@
 import type { JsonObject } from "@narthex/contracts";
 
-/** An entity by its type and id: `Agent::"coder"`. */
+/** The type and id of an entity: `Agent::"coder"`. */
 export interface EntityName {
   readonly type: string;
   readonly id: string;
@@ -13,7 +13,8 @@ export interface CedarEntity {
 }
 
 /**
- * What Cedar is asked. Attributes and context are plain JSON: a list is a set, a whole number a long, an object a record.
+ * A request to a Cedar engine. Attributes and context are plain JSON: a list is a set, a whole number a long, an object
+ * a record.
  * INVARIANT: no null, no fraction, no number beyond 2^53, and no text that means an entity or an extension value.
  */
 export interface CedarRequest {
@@ -21,35 +22,35 @@ export interface CedarRequest {
   readonly action: EntityName;
   readonly resource: EntityName;
   readonly context: JsonObject;
-  /** The principal, the resource and what they are in. */
+  /** The principal, the resource and their ancestors. */
   readonly entities: readonly CedarEntity[];
 }
 
-/** One rule, in Cedar's own JSON form. */
+/** One rule in Cedar's own JSON form. */
 export interface CedarPolicy {
   readonly id: string;
-  /** As cedar-wasm's `policyToJson` gives it. */
+  /** The output of cedar-wasm's `policyToJson`. */
   readonly json: JsonObject;
 }
 
 export interface CedarError {
-  /** The rule that could not be evaluated. */
+  /** Id of the rule that could not be evaluated. */
   readonly rule: string;
   readonly message: string;
 }
 
-/** What Cedar answers, errors not yet taken for a no. */
+/** Cedar's result for one request. Errors do not deny at this level; `createPolicy` makes them deny. */
 export interface CedarDecision {
   readonly allowed: boolean;
-  /** The rules that determined it, sorted. */
+  /** Ids of the rules that determined the decision, sorted. */
   readonly rules: readonly string[];
   /** Sorted by rule. */
   readonly errors: readonly CedarError[];
 }
 
-/** Something that evaluates one policy set. */
+/** An engine that evaluates one policy set. */
 export interface CedarEngine {
-  /** Named in proofs. */
+  /** Recorded in proofs. */
   readonly name: string;
   evaluate(request: CedarRequest): CedarDecision;
 }

@@ -8,22 +8,23 @@ import { expectBoolean } from "./operators/logic.ts";
 import { EvaluatedRequest } from "./evaluated-request.ts";
 import { UnsupportedError } from "./unsupported-error.ts";
 
-/** Named in proofs: another number where the answers may differ. */
+/** Engine name recorded in proofs. Increase the number when decisions may change. */
 export const COMPILED_CEDAR = "narthex-cedar/1";
 
 export type CompiledCedar =
   | { readonly engine: CedarEngine; readonly unsupported?: undefined }
   | { readonly engine?: undefined; readonly unsupported: UnsupportedFeature };
 
-/** The first thing in a set that another engine has to evaluate. */
+/** The first unsupported feature of a set, which another engine has to evaluate. */
 export interface UnsupportedFeature {
   readonly rule: string;
   readonly message: string;
 }
 
 /**
- * Compiles a policy set from Cedar's JSON form to closures, indexed by action. Answers are Cedar's own: nothing
- * satisfied denies, a forbid beats every permit, and a rule with an error determines nothing.
+ * Compiles a policy set from Cedar's JSON form to closures, indexed by action. Decisions follow Cedar's semantics:
+ * without a satisfied rule the request is denied, a forbid overrides every permit, and a rule with an error does not
+ * count.
  */
 export function compileCedar(policies: readonly CedarPolicy[], groups: ActionGroups = new Map()): CompiledCedar {
   const rules = new Map<string, CompiledRule>();
@@ -37,7 +38,7 @@ export function compileCedar(policies: readonly CedarPolicy[], groups: ActionGro
       return { unsupported: { rule: policy.id, message: fault.message } };
     }
   }
-  // Sorted once here, so that answers seldom have to be.
+  // Sorting once here means that decisions rarely need sorting.
   const sorted = [...rules.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
   return { engine: createEngine(sorted, groups) };
 }
@@ -67,7 +68,7 @@ function createEngine(rules: readonly CompiledRule[], groups: ActionGroups): Ced
 const NO_RULES: readonly string[] = [];
 const NO_ERRORS: readonly CedarError[] = [];
 
-/** What the rules said so far. Nothing is allocated for what no rule said. */
+/** Collects the results of the rules. Allocates only for rules that matched or failed. */
 class Tally {
   #permits: string[] | undefined;
   #forbids: string[] | undefined;
@@ -80,7 +81,7 @@ class Tally {
         if (rule.isForbid) (this.#forbids ??= []).push(rule.id);
         else (this.#permits ??= []).push(rule.id);
       } catch (fault) {
-        // SECURITY: whatever is thrown, also what is no error of Cedar's, is told: a rule is never silently left out.
+        // SECURITY: every exception is recorded, even if it is not a Cedar error: a rule is never silently skipped.
         (this.#errors ??= []).push({ rule: rule.id, message: messageOf(fault) });
       }
     }
@@ -95,7 +96,7 @@ class Tally {
   }
 }
 
-/** Two sorted lists, one after the other, are often in order already. */
+/** Sorts only if necessary: two concatenated sorted lists are often in order already. */
 function inOrder(ids: readonly string[]): readonly string[] {
   let last = "";
   for (const id of ids) {

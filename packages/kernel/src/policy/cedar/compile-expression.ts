@@ -22,7 +22,10 @@ import { containsEach, containsOne, containsSome, isEmpty, setOf } from "./opera
 import { readEntity, readFields, readList, readOperator, readText } from "./read-node.ts";
 import { UnsupportedError } from "./unsupported-error.ts";
 
-/** SECURITY: a rule nested deeper could overflow the stack when it is evaluated. Chains of `&&` and `||` count once. */
+/**
+ * SECURITY: evaluating a rule that is nested deeper could overflow the stack. A chain of `&&` or `||` counts as one
+ * level.
+ */
 const MAX_DEPTH = 200;
 
 /** Compiles an expression of Cedar's JSON form to closures. */
@@ -91,7 +94,7 @@ const SPECIAL = new Map<string, (operands: JsonValue, below: Below, shared: Shar
   ["if-then-else", compileCondition],
 ]);
 
-/** `a && b && c` is `{a && b} && c`: taken apart without a step down for each. */
+/** Flattens `a && b && c`, which is `{a && b} && c`, without recursing for each operand. */
 function operandsOfChain(operator: string, node: JsonValue | undefined): JsonValue[] {
   const operands: JsonValue[] = [];
   let rest = node;
@@ -110,7 +113,7 @@ function compileLiteral(value: JsonValue): Expression {
     case "boolean":
       return constantOf(value);
     case "number":
-      // Beyond 2^53 the JSON form has been rounded already: what the rule says can no longer be told.
+      // Beyond 2^53 the JSON form has already been rounded, so the rule's original number is unknown.
       if (Number.isSafeInteger(value)) return constantOf(value);
       throw new UnsupportedError("a number beyond 2^53 is not supported");
     default:
@@ -136,7 +139,7 @@ function compileRecord(operands: JsonValue, below: Below): Expression {
   if (!isJsonObject(operands)) throw new UnsupportedError("a record has an unknown shape");
   const members = new Map<string, Expression>();
   for (const [name, value] of Object.entries(operands)) {
-    // A request cannot have such a record: it would be read as something else.
+    // No request can contain such a record: Cedar's JSON would read it as an entity or extension value.
     if (isEscape(name)) throw new UnsupportedError(`a record with the reserved attribute \`${name}\` is not supported`);
     members.set(name, below(value));
   }

@@ -11,13 +11,15 @@ export interface CompiledRule {
   readonly id: string;
   readonly isForbid: boolean;
   readonly actionScope: ActionScope;
-  /** Whether the rule is satisfied, for an action that its scope has let through. What is no bool is an error. */
+  /**
+   * Whether the rule is satisfied, for an action that matches its scope. A result that is not a boolean is an error.
+   */
   readonly evaluate: Evaluate;
 }
 
 interface Condition {
   readonly evaluate: Evaluate;
-  /** `unless` is satisfied by false. */
+  /** True for `when`, false for `unless`. */
   readonly satisfiedBy: boolean;
 }
 
@@ -48,7 +50,7 @@ function combine(
   };
 }
 
-/** Most rules have no condition or one `when`: these cost nothing more. */
+/** Combines the conditions. Rules with no condition or a single `when`, the most common ones, have no overhead. */
 function combineConditions(conditions: readonly Condition[]): Evaluate {
   const [first, second] = conditions;
   if (first === undefined) return () => true;

@@ -6,10 +6,10 @@ import { UnsupportedError } from "./unsupported-error.ts";
 
 export type EntityTest = (entity: EntityValue, request: EvaluatedRequest) => boolean;
 
-/** Which actions a rule is about; undefined is all of them. */
+/** The actions a rule applies to; undefined means all. */
 export type ActionScope = { readonly isGroup: boolean; readonly actions: readonly EntityValue[] } | undefined;
 
-/** What a rule says about its principal or resource; undefined if nothing. */
+/** Compiles a rule's constraint on its principal or resource; undefined if none exists. */
 export function compileScope(node: JsonValue | undefined): EntityTest | undefined {
   const operator = operatorOf(node);
   switch (operator) {

@@ -3,16 +3,17 @@ import { expectPlain } from "./expect-plain.ts";
 
 type Scalar = string | number | bigint | boolean;
 
-/** Sets up to this product of sizes are compared element by element, which allocates nothing. */
+/** Sets whose sizes multiply to at most this are compared element by element, which allocates nothing. */
 const SMALL_PRODUCT = 64;
 
-/** Cedar's `==`: of any types, sets without order and repetition. */
+/** Cedar's `==`, for values of any types. Sets are compared without regard to order and repetition. */
 export function equalValues(left: CedarValue, right: CedarValue): boolean {
   if (left === right) return true;
   if (isScalar(left) || isScalar(right)) return false;
   if (left instanceof EntityValue) return right instanceof EntityValue && isSameEntity(left, right);
   if (right instanceof EntityValue || isSet(left) !== isSet(right)) return false;
-  // SECURITY: keys, not pairs: nested sets compared both ways would take time exponential in their depth.
+  // SECURITY: compares keys instead of pairs: comparing nested sets in both directions takes time exponential in their
+  // depth.
   return keyOf(left) === keyOf(right);
 }
 
@@ -34,7 +35,7 @@ export function containsAny(outer: CedarSet, inner: CedarSet): boolean {
   return inner.some(has);
 }
 
-/** Whether a value is in the set; prepared where the set is asked so often that preparing it pays. */
+/** Returns a membership test for the set. Builds an index if the expected number of lookups justifies it. */
 export function memberTest(set: CedarSet, lookups: number): (element: CedarValue) => boolean {
   if (set.length * lookups <= SMALL_PRODUCT) return (element) => contains(set, element);
   const members = new Set(set.map(memberKey));
@@ -46,7 +47,7 @@ function memberKey(value: CedarValue): Scalar {
   return isScalar(value) ? value : keyOf(value);
 }
 
-/** Equal for equal values, and for no others. */
+/** A string that is equal exactly for equal values. */
 function keyOf(value: CedarValue): string {
   expectPlain(value);
   if (typeof value === "string") return JSON.stringify(value);
@@ -63,7 +64,7 @@ function keyOfSet(set: CedarSet): string {
 function keyOfRecord(record: CedarRecord): string {
   const keys: string[] = [];
   for (const [name, value] of Object.entries(record)) {
-    // As JSON has it: what is undefined is not there.
+    // As in JSON, undefined attributes are absent.
     if (value !== undefined) keys.push(`${JSON.stringify(name)}:${keyOf(value)}`);
   }
   return `{${keys.sort().join()}}`;

@@ -1,16 +1,16 @@
 import type { CedarEntity, CedarRequest, EntityName } from "./cedar.ts";
 import { type CedarRecord, EntityValue, isSameEntity } from "./cedar-value.ts";
 
-/** Of each action, all the groups it is in, directly or not. */
+/** All groups of each action, direct and indirect. */
 export type ActionAncestors = ReadonlyMap<string, readonly EntityName[]>;
 
 export const ACTION_TYPE = "Action";
 
-/** With more entities than this a map finds one faster than a look at each. */
+/** With more entities than this, an index is faster than a linear scan. */
 const FEW = 8;
 const NONE: readonly EntityName[] = [];
 
-/** One request while it is evaluated. What not every rule needs is prepared when the first one asks. */
+/** One request during its evaluation. Data that not every rule needs is computed on first use. */
 export class EvaluatedRequest {
   readonly principal: EntityValue;
   readonly action: EntityValue;
@@ -31,25 +31,25 @@ export class EvaluatedRequest {
     this.#actionAncestors = actionAncestors;
   }
 
-  /** Whether entities of the request can say more about actions than is known of them beforehand. */
+  /** Whether the request contains action entities, which can add to the groups known in advance. */
   describesActions(): boolean {
     for (const { uid } of this.#entities) if (uid.type === this.action.type || uid.type === ACTION_TYPE) return true;
     return false;
   }
 
-  /** Undefined if the request has no such entity. */
+  /** Undefined if the request does not contain the entity. */
   attributesOf(entity: EntityName): CedarRecord | undefined {
     return this.#entities[this.#find(entity)]?.attrs as CedarRecord | undefined;
   }
 
-  /** Cedar's `in`: the same, or above it. An entity that the request does not have is in itself only. */
+  /** Cedar's `in`: the same entity or an ancestor. An entity that the request does not contain is only in itself. */
   isIn(entity: EntityName, group: EntityName): boolean {
     if (isSameEntity(entity, group)) return true;
     for (const ancestor of this.#ancestorsOf(entity)) if (isSameEntity(ancestor, group)) return true;
     return false;
   }
 
-  /** Rules ask about the principal and the resource again and again, and seldom about others. */
+  /** Caches the ancestors of the principal and the resource, which rules use most. */
   #ancestorsOf(entity: EntityName): readonly EntityName[] {
     if (entity === this.principal) return (this.#abovePrincipal ??= this.#climb(entity));
     if (entity === this.resource) return (this.#aboveResource ??= this.#climb(entity));
@@ -59,7 +59,7 @@ export class EvaluatedRequest {
   #climb(entity: EntityName): readonly EntityName[] {
     const found: EntityName[] = [];
     this.#addParents(entity, found);
-    // The list grows while it is walked: what is above comes after.
+    // The loop also visits the ancestors it appends.
     for (const ancestor of found) this.#addParents(ancestor, found);
     return found;
   }

@@ -1,6 +1,9 @@
 import { type CedarValue, typeNameOf } from "./cedar-value.ts";
 
-/** Cedar's own kind of error: the rule has no answer for this request. Its message holds no value of the request. */
+/**
+ * An evaluation error as defined by Cedar: the rule has no result for this request. The message contains no value of
+ * the request.
+ */
 export class EvaluationError extends Error {
   override readonly name = "EvaluationError";
 }

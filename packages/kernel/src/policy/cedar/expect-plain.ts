@@ -1,7 +1,7 @@
 import { type CedarValue, EntityValue, isSet } from "./cedar-value.ts";
 import { EvaluationError } from "./evaluation-error.ts";
 
-/** What Cedar's JSON reads as something else than a record. */
+/** Attributes that make Cedar's JSON form read an object as something other than a record. */
 const ESCAPES: readonly string[] = ["__entity", "__extn", "__expr"];
 
 export function isEscape(attribute: string): boolean {
@@ -9,9 +9,9 @@ export function isEscape(attribute: string): boolean {
 }
 
 /**
- * Passes a value that may come from a request on.
- * SECURITY: a request has none of these. If one does all the same, another engine would read it in another way, so the
- * rule that looks at it has no answer.
+ * Returns a value that may come from a request, or throws if it is not plain.
+ * SECURITY: requests contain no such values. If one does, another engine could read it differently, so the rule that
+ * uses it fails with an error.
  */
 export function expectPlain(value: CedarValue): CedarValue {
   switch (typeof value) {

@@ -3,15 +3,15 @@ import type { CompiledRule } from "./compile-rule.ts";
 import { ACTION_TYPE, type ActionAncestors } from "./evaluated-request.ts";
 
 export interface RuleIndex {
-  /** Rules about any action, also one that nobody has heard of. */
+  /** Rules that apply to any action, including unknown ones. */
   readonly general: readonly CompiledRule[];
-  /** Rules whose scope names this action or a group it is in. */
+  /** Rules whose scope names this action or a group that contains it. */
   forAction(action: EntityName): readonly CompiledRule[];
 }
 
 const NONE: readonly CompiledRule[] = [];
 
-/** Finds the rules that can match an action without a look at the others. */
+/** Indexes rules by action, so that only those that can match an action are evaluated. */
 export function indexRules(rules: readonly CompiledRule[], ancestors: ActionAncestors): RuleIndex {
   const members = membersOf(ancestors);
   const byType = new Map<string, Map<string, Set<CompiledRule>>>();

@@ -32,7 +32,7 @@ export function subtract(left: CedarLong, right: CedarLong): CedarLong {
 export function multiply(left: CedarLong, right: CedarLong): CedarLong {
   if (typeof left === "number" && typeof right === "number") {
     const product = left * right;
-    // Exact: what is beyond 2^53 is never rounded to something safe.
+    // A safe result is exact: a product beyond 2^53 is never rounded to a safe integer.
     if (Number.isSafeInteger(product)) return product;
   }
   return narrow(BigInt(left) * BigInt(right), "multiply");

@@ -1,6 +1,6 @@
 /**
- * A `like` pattern as the texts between its wildcards: `a*b` is ["a", "b"], `*` is ["", ""].
- * Each text is looked for once, from where the one before ended, so the time is bounded by the product of the two lengths.
+ * Compiles a `like` pattern given as the texts between its wildcards: `a*b` is ["a", "b"], `*` is ["", ""]. Each text
+ * is searched for once, from the end of the previous match, so the time is bounded by the product of the two lengths.
  */
 export function compilePattern(pieces: readonly string[]): (text: string) => boolean {
   const [first = "", ...others] = pieces;

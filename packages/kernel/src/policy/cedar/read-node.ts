@@ -3,8 +3,8 @@ import { EntityValue } from "./cedar-value.ts";
 import { UnsupportedError } from "./unsupported-error.ts";
 
 /**
- * Reads Cedar's JSON form. Whatever has another shape than is known here is not supported, so that a later form of it
- * is never half understood.
+ * Reads the fields of a node in Cedar's JSON form. Unknown shapes are rejected as unsupported, so that a later version
+ * of the form is never partly misread.
  */
 export function readFields(
   node: JsonValue | undefined,
@@ -24,7 +24,7 @@ export function readFields(
   return fields;
 }
 
-/** An expression is an object with one member, named after its operator. */
+/** Reads an expression: an object with one member, named after its operator. */
 export function readOperator(node: JsonValue | undefined): readonly [operator: string, operands: JsonValue] {
   const entries = isJsonObject(node) ? Object.entries(node) : [];
   const [only] = entries;
@@ -42,7 +42,7 @@ export function readList(value: JsonValue | undefined): readonly JsonValue[] {
   throw new UnsupportedError("a part of a rule is no list where a list is expected");
 }
 
-/** `{"type", "id"}`, also inside `{"__entity"}`. */
+/** Reads `{"type", "id"}`, also inside `{"__entity"}`. */
 export function readEntity(value: JsonValue | undefined): EntityValue {
   const isEscaped = isJsonObject(value) && Object.hasOwn(value, "__entity");
   const fields = readFields(isEscaped ? readEscaped(value) : value, ["type", "id"]);

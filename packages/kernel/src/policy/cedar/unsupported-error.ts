@@ -1,4 +1,4 @@
-/** Thrown while a rule is compiled: it uses what this evaluator does not know. */
+/** Thrown when a rule cannot be compiled because it uses a feature that this evaluator does not support. */
 export class UnsupportedError extends Error {
   override readonly name = "UnsupportedError";
 }

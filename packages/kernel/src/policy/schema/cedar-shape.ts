@@ -1,4 +1,4 @@
-/** The values that Cedar has a type for, as far as rules are shown them. */
+/** The Cedar types that values visible to rules can have. */
 export type CedarShape = PlainShape | SetShape | RecordShape;
 
 export interface PlainShape {
@@ -28,7 +28,7 @@ export const BOOL: PlainShape = { kind: "bool" };
 export const STRINGS: SetShape = { kind: "set", element: STRING };
 export const EMPTY_RECORD: RecordShape = { kind: "record", attributes: [] };
 
-/** A record of these; of two with one name the later counts. */
+/** Creates a record shape. Of two attributes with the same name the later one wins. */
 export function recordShape(attributes: readonly ShapeAttribute[]): RecordShape {
   const byName = new Map(attributes.map((attribute) => [attribute.name, attribute]));
   return { kind: "record", attributes: [...byName.values()].sort((left, right) => (left.name < right.name ? -1 : 1)) };

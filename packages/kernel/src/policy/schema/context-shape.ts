@@ -17,7 +17,7 @@ import {
 
 const BUDGET: RecordShape = recordShape(BUDGET_DIMENSIONS.map((name: BudgetDimension) => optional(name, LONG)));
 
-/** SPEC: docs/formats/policy.md, what is present for every action. */
+/** Attributes present for every action. SPEC: docs/formats/policy.md. */
 const ALWAYS: readonly ShapeAttribute[] = [
   required("tool", STRING),
   required("version", STRING),
@@ -37,7 +37,9 @@ const ALWAYS: readonly ShapeAttribute[] = [
 
 const FILES: readonly ShapeAttribute[] = [required("path", STRING), required("writes", BOOL)];
 
-/** What a tool's capabilities add. A call that reaches no host has none. */
+/**
+ * Attributes added by a tool's capabilities. The network attributes are optional: a call that reaches no host has none.
+ */
 const BY_CAPABILITY: readonly (readonly [readonly CapabilityKind[], readonly ShapeAttribute[]])[] = [
   [["fs_read", "fs_write"], FILES],
   [
@@ -48,17 +50,17 @@ const BY_CAPABILITY: readonly (readonly [readonly CapabilityKind[], readonly Sha
   [["db_read", "db_write"], [required("tables", STRINGS)]],
 ];
 
-/** Names that a tool's derived facts cannot have. */
+/** Reserved names, which a tool's derived facts cannot use. */
 export const CONTEXT_NAMES: ReadonlySet<string> = new Set(
   [ALWAYS, ...BY_CAPABILITY.map(([, attributes]) => attributes), [required("input", EMPTY_RECORD)]].flatMap(
     (attributes) => attributes.map(({ name }) => name),
   ),
 );
 
-/** Of the question whether a protected path may be written, whichever tool it is that would. */
+/** Context of requests to write a protected path, the same for all tools. */
 export const PROTECTED_CONTEXT: RecordShape = recordShape([...ALWAYS, ...FILES, required("input", EMPTY_RECORD)]);
 
-/** The context of a tool's calls: what all have, what its capabilities add, its derived facts and its input. */
+/** The context of a tool's calls: the common attributes, those of its capabilities, its derived facts and its input. */
 export function contextShape(
   versions: readonly Pick<ToolDeclaration, "capabilities">[],
   input: RecordShape,

@@ -2,7 +2,7 @@ import type { JsonObject } from "@narthex/contracts";
 import { type RecordShape, recordShape, required, STRING } from "./cedar-shape.ts";
 import { shapeToCedar } from "./shape-to-cedar.ts";
 
-/** SPEC: docs/formats/policy.md, entities. */
+/** The entity types of the schema. SPEC: docs/formats/policy.md, entities. */
 export function entityTypes(): JsonObject {
   return {
     Agent: { memberOfTypes: ["Tenant", "User"], shape: shapeToCedar(texts("name", "user", "tenant", "session")) },

@@ -1,6 +1,6 @@
 import type { CedarShape, RecordShape, ShapeAttribute } from "./cedar-shape.ts";
 
-/** What several versions of a tool have in common: attributes that have one type in all of them. */
+/** The attributes that have the same type in both records, such as the inputs of two versions of a tool. */
 export function intersectRecords(first: RecordShape, second: RecordShape): RecordShape {
   const others = new Map(second.attributes.map((attribute) => [attribute.name, attribute]));
   const attributes: ShapeAttribute[] = [];

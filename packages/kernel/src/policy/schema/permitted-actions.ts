@@ -6,8 +6,8 @@ import type { PolicySchema } from "./read-policy-schema.ts";
 type Actions = Pick<PolicySchema, "actions" | "groupsOf">;
 
 /**
- * Every action that some rule permits for someone, whatever its conditions, and that no rule forbids everyone without
- * any: what a session may be shown.
+ * Actions that may be listed to a session: those that at least one rule permits, whatever its conditions, and that no
+ * rule forbids unconditionally for everyone.
  */
 export function permittedActions(policies: readonly CedarPolicy[], schema: Actions): ReadonlySet<string> {
   const rules = policies.map(({ json }) => json);
@@ -19,7 +19,7 @@ export function permittedActions(policies: readonly CedarPolicy[], schema: Actio
   return new Set([...permitted].filter((action) => !forbidden.has(action)));
 }
 
-/** The actions that these rules are about. */
+/** The actions that these rules apply to. */
 function actionsOf(rules: readonly JsonObject[], { actions, groupsOf }: Actions): ReadonlySet<string> {
   const named = new Set<string>();
   const groups = new Set<string>();
@@ -32,7 +32,7 @@ function actionsOf(rules: readonly JsonObject[], { actions, groupsOf }: Actions)
   return new Set(actions.filter((action) => named.has(action) || groupsOf(action).some((group) => groups.has(group))));
 }
 
-/** Forbids everyone everything of its actions. INVARIANT: what is not surely so is not taken for it. */
+/** Whether a rule forbids its actions to everyone without conditions. INVARIANT: false in case of doubt. */
 function isFlatForbid(rule: JsonObject): boolean {
   const conditions = ownField(rule, "conditions");
   const isForAll = (place: string): boolean => {

@@ -10,16 +10,18 @@ import { type PolicySchema, readPolicySchema } from "./read-policy-schema.ts";
 import { shapeFromJsonSchema } from "./shape-from-json-schema.ts";
 import { shapeToCedar } from "./shape-to-cedar.ts";
 
-/** What a schema is made from, of one version of one tool. */
+/** The properties of one tool version that the schema is built from. */
 export interface PolicyTool {
   readonly declaration: Pick<ToolDeclaration, "name" | "inputSchema" | "capabilities">;
-  /** What its calls are asked about, if not by the tool's name; the name then stands for all of them. */
+  /** Actions of its calls, if different from the tool's name; the name is then a group of them all. */
   readonly actions?: readonly string[] | undefined;
-  /** JSON Schema of an object whose properties join the context. */
+  /** JSON Schema of an object whose properties are added to the context. */
   readonly facts?: JsonObject | undefined;
 }
 
-/** The schema that rules are validated against. INVARIANT: the same tools, in whatever order, give the same bytes. */
+/**
+ * Builds the schema that rules are validated against. INVARIANT: the same tools, in any order, produce the same bytes.
+ */
 export function policySchema(tools: readonly PolicyTool[]): PolicySchema {
   const commonTypes: JsonObject = { [contextName(PROTECTED_ACTION)]: shapeToCedar(PROTECTED_CONTEXT) };
   const actions = new Map<string, JsonObject>([[PROTECTED_ACTION, appliesTo(PROTECTED_ACTION)]]);
@@ -53,7 +55,7 @@ function factsOf({ declaration, facts }: PolicyTool): RecordShape {
   throw new KernelError("INVALID_DECLARATION", `${names}, which the kernel itself tells rules: choose another name`);
 }
 
-/** The tool's own name last: alone if it has no other actions, else as the group of them. */
+/** The actions of a tool, its own name last: an action if it has no other actions, otherwise the group of them. */
 function actionsOf(name: string, versions: readonly PolicyTool[]): [action: string, type: JsonObject][] {
   const several = new Set(versions.flatMap(({ actions = [] }) => actions));
   const isAlone = versions.some(({ actions = [] }) => actions.length === 0) || several.delete(name);
@@ -70,7 +72,10 @@ function appliesTo(context: string): JsonObject {
   };
 }
 
-/** Tool names are small letters, digits and `_`, so no two of these meet, nor one and a type of Cedar's. */
+/**
+ * Tool names consist of lowercase letters, digits and `_`, so these names collide neither with each other nor with a
+ * Cedar type.
+ */
 function contextName(tool: string): string {
   return `Context_${tool}`;
 }

@@ -4,10 +4,11 @@ import { quoteText } from "../../capability/quote-text.ts";
 import type { CedarShape, PlainShape, RecordShape } from "./cedar-shape.ts";
 
 /**
- * The part of an input that rules can see: exactly the shape that the schema declares. All else is left out.
+ * Returns the part of an input that rules can see: exactly the shape that the schema declares. Everything else is
+ * dropped.
  *
  * SECURITY: a value that rules should see and cannot, such as a whole number beyond 2^53, is an error, and an error
- * denies. Left out, it would slip past a rule that forbids it.
+ * denies. Dropping it would bypass a rule that forbids it.
  */
 export function projectInput(input: JsonValue, shape: RecordShape): JsonObject {
   return projectRecord(input, shape, "");

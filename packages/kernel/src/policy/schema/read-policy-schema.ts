@@ -12,24 +12,27 @@ import { EMPTY_RECORD, type RecordShape } from "./cedar-shape.ts";
 import { projectInput } from "./project-input.ts";
 import { recordFromCedar } from "./shape-from-cedar.ts";
 
-/** What rules are validated against, and what it says about requests. */
+/** The schema that rules are validated against, with the shapes of requests derived from it. */
 export interface PolicySchema {
   /** Cedar's JSON schema form. */
   readonly json: JsonObject;
   /** Its canonical JSON: content under `hash`. */
   readonly bytes: Uint8Array;
   readonly hash: Uint8Array;
-  /** Everything a rule can name after `Action::`, groups included, sorted. */
+  /** All ids that a rule can name after `Action::`, groups included, sorted. */
   readonly actions: readonly string[];
-  /** The groups an action is in, itself first. */
+  /** The groups that contain an action, after the action itself. */
   groupsOf(action: string): readonly string[];
-  /** What the context of a request about an action has; nothing for a group, about which none is asked. */
+  /** The context of requests for an action. Empty for a group, because requests never name one. */
   contextOf(action: string): RecordShape;
-  /** The part of an input that rules about this action can see. Throws POLICY_ERROR if what they rely on is not there. */
+  /**
+   * The part of an input that rules about this action can see. Throws POLICY_ERROR if a value that they rely on is
+   * missing.
+   */
   visibleInput(action: string, input: JsonValue): JsonObject;
-  /** The same of a whole context. */
+  /** The part of a whole context that rules about this action can see. */
   visibleContext(action: string, context: JsonObject): JsonObject;
-  /** The first attribute of the context that a request about its action must have and lacks. */
+  /** The first required context attribute that the request lacks. */
   findMissing(request: Pick<CedarRequest, "action" | "context">): string | undefined;
 }
 
@@ -40,7 +43,7 @@ interface ActionFacts {
   readonly required: readonly string[];
 }
 
-/** A schema from its JSON, as `policySchema` made it or as it was stored. Throws POLICY_INVALID for any other JSON. */
+/** Reads a schema from its JSON, as built by `policySchema` or as stored. Throws POLICY_INVALID for any other JSON. */
 export function readPolicySchema(json: JsonValue): PolicySchema {
   if (!isJsonObject(json)) throw unreadable();
   const namespace = member(json, "");

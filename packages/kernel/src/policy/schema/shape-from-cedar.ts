@@ -8,7 +8,7 @@ const PLAIN: ReadonlyMap<JsonValue | undefined, PlainShape> = new Map<JsonValue 
   ["Boolean", BOOL],
 ]);
 
-/** Reads a type that `shapeToCedar` wrote, or the name of a common type. Throws POLICY_INVALID for any other. */
+/** Reads a type written by `shapeToCedar`, or the name of a common type. Throws POLICY_INVALID for anything else. */
 export function recordFromCedar(type: JsonValue | undefined, commonTypes: JsonObject): RecordShape {
   if (type === undefined || !isJsonObject(type)) throw unknownType();
   const name = ownField(type, "type");

@@ -19,7 +19,7 @@ const PLAIN: ReadonlyMap<JsonValue | undefined, PlainShape> = new Map<JsonValue 
 ]);
 
 /**
- * What rules can see of the objects that a JSON Schema describes.
+ * The part of the objects described by a JSON Schema that rules can see.
  *
  * INVARIANT: every value that fits the schema has this shape. Only `type`, `properties`, `required`, `default` and
  * `items` are read: all other keywords can only narrow what these allow.
@@ -36,20 +36,20 @@ function shapeFrom(schema: JsonValue): CedarShape | undefined {
   return type === "array" ? setFrom(schema) : PLAIN.get(type);
 }
 
-/** A list with one type in it says the same as the type. */
+/** The `type` keyword; a list with one type means the same as that type. */
 function typeOf(schema: JsonObject): JsonValue | undefined {
   const type = ownField(schema, "type");
   return Array.isArray(type) && type.length === 1 ? type[0] : type;
 }
 
-/** Undefined where no property is visible. */
+/** Undefined if no property is visible. */
 function recordFrom(schema: JsonObject): RecordShape | undefined {
   const properties = ownField(schema, "properties");
   if (properties === undefined || !isJsonObject(properties)) return undefined;
   const required = ownField(schema, "required");
   const attributes: ShapeAttribute[] = [];
   for (const [name, property] of Object.entries(properties)) {
-    // Cedar gives a meaning of its own to some names that start so, and JavaScript to another.
+    // Cedar and JavaScript give special meanings to some names with this prefix.
     const shape = name.startsWith("__") ? undefined : shapeFrom(property);
     if (shape === undefined) continue;
     const isGiven = isJsonObject(property) && Object.hasOwn(property, "default");

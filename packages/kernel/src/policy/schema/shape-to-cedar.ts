@@ -3,7 +3,7 @@ import type { CedarShape } from "./cedar-shape.ts";
 
 const TYPES = { string: "String", long: "Long", bool: "Boolean" } as const;
 
-/** A shape as Cedar's JSON schema form writes types. */
+/** Writes a shape as a type in Cedar's JSON schema form. */
 export function shapeToCedar(shape: CedarShape): JsonObject {
   switch (shape.kind) {
     case "set":

@@ -35,7 +35,7 @@ export async function createReplayKernel(tools: readonly Tool[]): Promise<Replay
   };
 }
 
-/** Policy is made again elsewhere, where there is Cedar; here every decision stands. */
+/** Ports that confirm every decision: reproducing decisions needs Cedar and is tested elsewhere. */
 export function portsOf(tools: readonly Tool[]): ReplayPorts {
   const registry = createRegistry();
   for (const tool of tools) registry.register(tool);
@@ -48,7 +48,7 @@ export function portsOf(tools: readonly Tool[]): ReplayPorts {
   };
 }
 
-/** The same source after content of one role was erased. */
+/** The same source as if all content of one role were erased. */
 export function erasing(source: ReplaySource, role: ContentRole): ReplaySource {
   const erase = (item: ContentItem): ContentItem =>
     item.role === role

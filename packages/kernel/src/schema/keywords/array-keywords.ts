@@ -8,7 +8,7 @@ export interface ArrayKeywords {
   readonly maxItems: number;
   readonly uniqueItems: boolean;
   readonly prefix: readonly Check[];
-  /** For every item after the prefix. */
+  /** Check for every item after the prefix. */
   readonly rest: Check | undefined;
   /** Whether `rest` is the schema `false`. */
   readonly closed: boolean;
@@ -76,7 +76,7 @@ function checkContains(
   return true;
 }
 
-/** By the items' texts in a set: comparing each with each would cost the square of their number. */
+/** Checks uniqueness with a set of the items' keys: comparing all pairs would take quadratic time. */
 function isUnique(items: JsonArray, place: Place | undefined, meter: Meter): boolean {
   const first = new Map<string, number>();
   let ok = true;

@@ -3,13 +3,13 @@ import { type Check, Evaluated, isObject } from "../check.ts";
 import { fail, fieldOf, type Place, placeIn, type Report, typeNameOf } from "../report.ts";
 import { listOf } from "./type-keywords.ts";
 
-/** Equally close branches that are explained. */
+/** Maximum number of equally close branches to explain. */
 const MAX_EXPLAINED = 5;
 
 /** The branches of `anyOf` or `oneOf`. */
 export interface Branches {
   readonly checks: readonly Check[];
-  /** The types the branches name, if all of them do nothing else than naming some. */
+  /** The types that the branches name, if every branch only names types. */
   readonly types: readonly string[] | undefined;
 }
 
@@ -66,7 +66,7 @@ export function checkIf(condition: Check, then: Check | undefined, otherwise: Ch
   };
 }
 
-/** `dependentSchemas`: each applies to the whole object if it has the property. */
+/** `dependentSchemas`: each schema applies to the whole object if the object has the property. */
 export function checkDependentSchemas(dependents: ReadonlyMap<string, Check>): Check {
   return (value, place, seen) => {
     if (!isObject(value)) return true;
@@ -87,7 +87,7 @@ interface FailedBranch {
   readonly seen: Evaluated | undefined;
 }
 
-/** Which branches hold. If none does, says so and explains those that come closest. */
+/** Finds the branches that hold. If none does, reports that and explains the closest ones. */
 function tryBranches(
   branches: Branches,
   value: JsonValue | undefined,
@@ -123,7 +123,10 @@ function explain(failed: readonly FailedBranch[], place: Place, seen: Evaluated 
   }
 }
 
-/** A branch for another type is farthest, one with another fixed value next; then the number of broken rules counts. */
+/**
+ * A branch for another type is farthest, then one with another fixed value; after that the number of broken rules
+ * counts.
+ */
 function distance(report: Report, field: string): number {
   let score = report.violations.length;
   for (const { field: at, rule } of report.violations) {

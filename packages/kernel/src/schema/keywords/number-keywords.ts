@@ -3,7 +3,7 @@ import type { Check } from "../check.ts";
 import { isMultipleOf } from "../multiple-of.ts";
 import { fail } from "../report.ts";
 
-/** The limits a number obeys; undefined where there is none. */
+/** The limits of a number; undefined where none exists. */
 export interface NumberKeywords {
   readonly minimum: JsonValue | undefined;
   readonly maximum: JsonValue | undefined;
@@ -24,7 +24,7 @@ export function checkNumber(keywords: NumberKeywords): Check | undefined {
     let ok = true;
     if (value < least) ok = fail(place, "range", `must be at least ${least}`);
     if (value > most) ok = fail(place, "range", `must be at most ${most}`);
-    // An absent exclusive limit is infinite, and no number of JSON is.
+    // An absent exclusive limit is infinite, and JSON numbers are finite.
     if (value <= above) ok = fail(place, "range", `must be more than ${above}`);
     if (value >= below) ok = fail(place, "range", `must be less than ${below}`);
     if (divisor !== undefined && !isMultipleOf(value, divisor)) {

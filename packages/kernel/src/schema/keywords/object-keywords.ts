@@ -11,7 +11,7 @@ export interface ObjectKeywords {
   readonly dependentRequired: ReadonlyMap<string, readonly string[]>;
   readonly properties: ReadonlyMap<string, Check>;
   readonly patterns: readonly (readonly [Pattern, Check])[];
-  /** For every property that neither a name nor a pattern covers. */
+  /** Check for every property that matches neither a name nor a pattern. */
   readonly rest: Check | undefined;
   /** Whether `rest` is the schema `false`. */
   readonly closed: boolean;
@@ -22,7 +22,7 @@ export interface ObjectKeywords {
 
 /**
  * SECURITY: only own properties count, whatever their names: `__proto__`, `constructor` and `toString` are ordinary
- * keys here, never found by inheritance.
+ * keys here, never inherited.
  */
 export function checkObject(keywords: ObjectKeywords, meter: Meter): Check {
   const { required, dependentRequired, minProperties, maxProperties, names } = keywords;

@@ -8,11 +8,11 @@ export interface StringKeywords {
   readonly minLength: number;
   readonly maxLength: number;
   readonly pattern: Pattern | undefined;
-  /** The name of a format that is checked, and its test. */
+  /** The name of a checked format, and its test. */
   readonly format: readonly [string, FormatTest] | undefined;
 }
 
-/** Lengths are in characters: Unicode code points, as in the standard. */
+/** Checks the string keywords. Lengths are in characters: Unicode code points, as in the standard. */
 export function checkString(keywords: StringKeywords, meter: Meter): Check | undefined {
   const { minLength, maxLength, pattern, format } = keywords;
   if (minLength === 0 && maxLength === Number.POSITIVE_INFINITY && !pattern && !format) return undefined;
@@ -39,7 +39,7 @@ export function checkString(keywords: StringKeywords, meter: Meter): Check | und
   };
 }
 
-/** A text of n code units has at most n and at least n / 2 code points, so most texts need no counting. */
+/** A text of n code units has between n / 2 and n code points, so most texts need no exact count. */
 function isShorter(text: string, least: number): boolean {
   if (text.length < least) return true;
   return text.length < 2 * least && countCodePoints(text) < least;

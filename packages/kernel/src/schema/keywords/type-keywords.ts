@@ -30,7 +30,7 @@ export function checkValues(allowed: JsonArray, meter: Meter): Check {
   const message = `expected ${allowed.length === 1 ? "" : "one of "}${cut(allowed.map((value) => JSON.stringify(value)))}`;
   return (value, place) => {
     if (typeof value !== "object" || value === null) {
-      // A Set takes 0 and -0 for one, as JSON does.
+      // A Set treats 0 and -0 as equal, as JSON does.
       if (value !== undefined && primitives.has(value)) return true;
     } else {
       meter.spend(composites.length);
@@ -40,12 +40,12 @@ export function checkValues(allowed: JsonArray, meter: Meter): Check {
   };
 }
 
-/** `a, b or c`. */
+/** Formats a list as `a, b or c`. */
 export function listOf(names: readonly string[]): string {
   return names.length < 2 ? (names[0] ?? "") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
-/** As many of the texts as fit into a message. */
+/** Joins as many of the texts as fit into a message. */
 export function cut(texts: readonly string[]): string {
   let length = 0;
   const shown = texts.filter((text) => {

@@ -9,7 +9,7 @@ export interface UnevaluatedKeywords {
   readonly items: Check | undefined;
 }
 
-/** Runs the schema's other keywords first, then holds `unevaluated...` against what none of them looked at. */
+/** Runs the schema's other keywords first, then applies `unevaluated...` to the parts that none of them evaluated. */
 export function checkUnevaluated(others: Check, keywords: UnevaluatedKeywords, meter: Meter): Check {
   return (value, place, seen) => {
     const own = new Evaluated();

@@ -8,7 +8,7 @@ const scalar: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.integer({ min: -2, max: 4 }),
   fc.constantFrom(0.5, 1.5),
 );
-/** Values that such schemas may or may not take. */
+/** Values that may or may not satisfy such schemas. */
 export const { value: arbitraryInstance } = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
@@ -19,7 +19,7 @@ export const { value: arbitraryInstance } = fc.letrec<{ value: JsonValue }>((tie
 }));
 const type = fc.constantFrom("null", "boolean", "integer", "number", "string", "array", "object");
 const count = fc.integer({ min: 0, max: 3 });
-/** Schemas at most so deep, of the keywords that every implementation knows, over few names and small numbers. */
+/** Schemas of limited depth, with the keywords that every implementation supports, few names and small numbers. */
 export const arbitrarySchema: fc.Memo<JsonObject | boolean> = fc.memo((depth) => {
   if (depth <= 1) return fc.oneof(fc.boolean(), pick(leafKeywords));
   const inner = arbitrarySchema(depth - 1);
@@ -62,7 +62,7 @@ const leafKeywords: Record<string, fc.Arbitrary<JsonValue>> = {
   dependentRequired: fc.dictionary(key, fc.uniqueArray(key, { maxLength: 2 }), { maxKeys: 2, noNullPrototype: true }),
 };
 
-/** A schema of one to four of the keywords. */
+/** A schema with one to four of the keywords. */
 function pick(keywords: Record<string, fc.Arbitrary<JsonValue>>): fc.Arbitrary<JsonObject> {
   return fc
     .uniqueArray(fc.constantFrom(...Object.keys(keywords)), { minLength: 1, maxLength: 4 })

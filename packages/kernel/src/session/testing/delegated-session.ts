@@ -7,7 +7,7 @@ export interface DelegatedSession extends TestSession {
   readonly leaseId: string;
 }
 
-/** A session split off another by its own token. */
+/** Opens a child session with the parent's token. */
 export async function delegate(
   { kernel }: Pick<TestKernel, "kernel">,
   parent: Pick<TestSession, "token">,
@@ -29,7 +29,7 @@ export function codeOf({ response: { result } }: CallResult): string | undefined
 
 let kernels = 0;
 
-/** Of a second kernel on the same store: one that would make up the same ids again is none. */
+/** Random source for another kernel on the same store, distinct so that it does not generate the same ids again. */
 export function nextRandom(): Random {
   kernels++;
   return createTestRandom(`kernel ${kernels}`);

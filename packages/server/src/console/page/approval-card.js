@@ -8,7 +8,8 @@ const EXPIRING_MS = 30_000;
 const LEFT = "The agent has stopped waiting. If you allow this, it runs when the agent makes the same call again.";
 
 /**
- * One question. `onAnswer(answer, reason)` is told what the person chose; the caller says when the card takes answers.
+ * Creates the card of one approval request. `onAnswer(answer, reason)` is called with the user's decision; the caller
+ * enables the card's buttons.
  */
 export function createApprovalCard(approval, onAnswer) {
   const expiry = element("span", { class: "expiry" });
@@ -16,7 +17,7 @@ export function createApprovalCard(approval, onAnswer) {
   const left = element("p", { class: "warning", hidden: true }, LEFT);
   const steps = element("div", { class: "step", hidden: true });
   const buttons = createButtons(approval, press);
-  /** SECURITY: what was not shown cannot be agreed to. */
+  /** SECURITY: a call cannot be approved before all of it was shown. */
   let isSeen = isWhole(approval.input);
   let isTaking = false;
   const titleId = `title-${approval.id}`;
@@ -100,7 +101,7 @@ export function createApprovalCard(approval, onAnswer) {
     tell(text) {
       told.textContent = text;
     },
-    /** Folds it into one line that says how it ended. */
+    /** Collapses the card into one line with the outcome. */
     end(text, kind) {
       root.classList.add("ended", kind);
       root.tabIndex = -1;

@@ -2,11 +2,11 @@ import { createApprovalCard } from "./approval-card.js";
 import { ask, leave } from "./connection.js";
 import { showText, plainText } from "./shown-text.js";
 
-/** What just appeared or moved takes no answer: the click or key was meant for what was there before. */
+/** A card that just appeared or moved takes no decision: the click or key was meant for what was there before. */
 const SETTLE_MS = 500;
-/** So many answered questions still say how they ended; those above go when another one is answered. */
+/** Maximum number of resolved requests that stay visible; older ones are removed when another one is resolved. */
 const MOST_ENDED = 3;
-/** Where nothing is left to answer they go by themselves. */
+/** Resolved requests are removed after this time if none is pending. */
 const ENDED_MS = 8000;
 const DONE = {
   once: "Allowed once",
@@ -15,7 +15,7 @@ const DONE = {
   deny: "Denied",
 };
 
-/** The questions that are open, oldest first. */
+/** Creates the list of pending approval requests, oldest first. */
 export function createApprovals({ list, empty, count, news, heading }) {
   const cards = new Map();
   let offsetMs = 0;
@@ -30,7 +30,7 @@ export function createApprovals({ list, empty, count, news, heading }) {
     card.settling = setTimeout(() => card.setTaking(isOpen(card) && !card.busy && card.tick(nowMs())), SETTLE_MS);
   }
 
-  /** Whatever stands below a change has moved. */
+  /** Every card below a change has moved. */
   function settleAll() {
     for (const card of openCards()) settle(card);
     const open = openCards().length;
@@ -73,7 +73,10 @@ export function createApprovals({ list, empty, count, news, heading }) {
     }
   }
 
-  /** SECURITY: only who answered is taken on to the next question: whoever still types goes on typing to nobody. */
+  /**
+   * SECURITY: the focus moves to the next request only after the user's own decision; otherwise it moves to the
+   * heading, so that keys still being typed decide nothing.
+   */
   function end(card, text, kind, { isOwn = false } = {}) {
     if (!isOpen(card)) return;
     const hadFocus = card.root.contains(document.activeElement);
@@ -89,7 +92,7 @@ export function createApprovals({ list, empty, count, news, heading }) {
     }, ENDED_MS);
   }
 
-  /** Only while nothing is being read: what moves under a reader's hand takes no answer for a moment. */
+  /** Called only when it does not disturb the reader, because cards that move take no decision for a moment. */
   function removeEnded(most) {
     const over = [...cards.values()].filter((card) => !isOpen(card));
     for (const card of over.slice(0, Math.max(0, over.length - most))) {
@@ -106,7 +109,7 @@ export function createApprovals({ list, empty, count, news, heading }) {
 
   return {
     add,
-    /** Of the questions that are shown, those not named here are over. No caller waits for those in `left`. */
+    /** Ends the shown requests that are not in `ids`. No caller waits for those in `left`. */
     keep(ids, left) {
       const open = new Set(ids);
       const unawaited = new Set(left);
@@ -116,7 +119,7 @@ export function createApprovals({ list, empty, count, news, heading }) {
           end(card, "no longer waiting: answered already, withdrawn or expired", "other");
       }
     },
-    /** How a question ended, by whoever answered it. */
+    /** Shows how a request was resolved, and by whom. */
     tellAnswer({ id, answer, scope, door, approver }) {
       const card = cards.get(id);
       if (card === undefined || card.busy || card.root.classList.contains("allowed")) return;
@@ -133,7 +136,7 @@ export function createApprovals({ list, empty, count, news, heading }) {
       const to = at < 0 ? (step > 0 ? 0 : open.length - 1) : Math.min(open.length - 1, Math.max(0, at + step));
       open[to]?.root.focus();
     },
-    /** Presses a button of the card that has the focus; of no other. */
+    /** Presses a button of the card that has the focus, and of no other. */
     press(answer) {
       openCards()
         .find((card) => card.root.contains(document.activeElement))
@@ -156,7 +159,7 @@ function doneText({ answer, isAwaited }) {
     : `${text}. The agent had stopped waiting: it runs when the agent asks again`;
 }
 
-/** The kernel refused this answer, and the question is still open. */
+/** Whether the kernel refused this decision and the request is still pending. */
 function stillOpen({ code }) {
   return code === "INVALID_INPUT";
 }

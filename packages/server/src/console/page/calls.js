@@ -4,13 +4,13 @@ import { plainText, showText } from "./shown-text.js";
 
 const MOST_LINES = 500;
 
-/** The live stream of calls, newest first. */
+/** Creates the live list of calls, newest first. */
 export function createCalls({ list, empty, count, pause, sessionFilter, textFilter }) {
   /** Oldest first. */
   const lines = [];
   let newest = -1;
   let paused = false;
-  /** How many came while it was paused. */
+  /** Number of calls that arrived while the list was paused. */
   let held = 0;
 
   function matches({ session, text }) {
@@ -35,7 +35,7 @@ export function createCalls({ list, empty, count, pause, sessionFilter, textFilt
   }
 
   function add(call) {
-    // After a break the kernel tells the last ones again.
+    // After a reconnect the kernel sends the last calls again.
     if (call.index <= newest) return;
     newest = call.index;
     const line = createLine(call);
@@ -73,7 +73,7 @@ function createLine(call) {
   const session = plainText(call.session);
   const { word, look } = verdictOf(call);
   const end = call.success ? [size(call.resultSize)] : showText(call.code);
-  // What the kernel decides by itself is no rule that a person could look up.
+  // The kernel's own stages are not rules that a user could look up.
   const rules = call.rules.filter((rule) => !plainText(rule).startsWith("kernel:"));
   const by = rules.flatMap((rule, at) => [at === 0 ? " by " : ", ", ...showText(rule)]);
   const person = plainText(call.approver) === "" ? [] : [", answered by ", ...showText(call.approver)];
@@ -101,7 +101,7 @@ function createLine(call) {
   return { root, session, agent: plainText(call.agent), text: texts.map(plainText).join(" ").toLowerCase() };
 }
 
-/** `file_read` of `file_read@1.0.0`; a text that has marks in it stays as it is. */
+/** Shortens `file_read@1.0.0` to `file_read`; a text with marks in it stays as it is. */
 function nameOf(tool) {
   return typeof tool === "string" ? tool.replace(/@[^@]*$/, "") : tool;
 }

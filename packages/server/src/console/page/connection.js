@@ -1,12 +1,12 @@
-/** What the page says to the kernel and hears from it. */
+/** Requests and events between the page and the kernel. */
 
 const KEY = "narthex-console-key";
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
-/** The kernel speaks every 15 seconds. */
+/** The kernel sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 40_000;
 
-/** A request that was not taken. */
+/** A refused request. */
 class RequestError extends Error {
   constructor(status, { code = "", message = "the kernel did not say why" }) {
     super(message);
@@ -15,7 +15,7 @@ class RequestError extends Error {
   }
 }
 
-/** Storage belongs to this very port, unlike cookies. */
+/** Unlike cookies, storage belongs to this very port. */
 export function keepKey(key) {
   localStorage.setItem(KEY, key);
 }
@@ -29,7 +29,7 @@ export async function ask(name, body) {
   return response.json();
 }
 
-/** Tells every event of the kernel, and goes on after each break. Never ends. */
+/** Reports every event of the kernel, and reconnects after each break. Never ends. */
 export async function listen(onEvent, onState) {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
     try {

@@ -55,7 +55,7 @@ byId("show-help").addEventListener("click", () => byId("help").showModal());
 byId("sign-out").addEventListener("click", () => {
   ask("sign-out", {}).then(leave, leave);
 });
-// Whoever comes back to the page looks first.
+// A user who comes back to the page gets a moment to look before buttons take effect.
 window.addEventListener("focus", () => approvals.settleAll());
 document.addEventListener("visibilitychange", () => approvals.settleAll());
 setInterval(() => approvals.tick(), 1000);

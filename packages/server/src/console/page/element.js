@@ -1,6 +1,6 @@
 /**
- * Makes an element. Children are elements or text: text never becomes markup.
- * Attributes are names that this page wrote itself; `on...` is not one of them.
+ * Creates an element. Children are elements or text: text never becomes markup. Attribute names must be constants of
+ * this page; `on...` is never used.
  */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);

@@ -1,4 +1,4 @@
-/** Times and sizes for people. */
+/** Formats times and sizes for people. */
 
 export function clockTime(ms) {
   return new Date(ms).toTimeString().slice(0, 8);
@@ -22,7 +22,7 @@ export function size(bytes) {
   return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
-/** The part of a session's id that tells it from others at a glance. */
+/** Returns the end of a session's id, which suffices to tell sessions apart. */
 export function shortSession(id) {
   return id.length > 12 ? `…${id.slice(-6)}` : id;
 }

@@ -5,7 +5,7 @@ const ANSWERS = new Map([
   ["d", "deny"],
 ]);
 
-/** Keys of the whole page. A key that is held down counts once, and where one types it is text. */
+/** Handles the keys of the whole page. A key that is held down counts once, and in a text field it is text. */
 export function watchKeys({ approvals, help }) {
   document.addEventListener("keydown", (event) => {
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || help.open) return;

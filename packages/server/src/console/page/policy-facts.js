@@ -1,7 +1,7 @@
 import { element } from "./element.js";
 import { plainText, showText } from "./shown-text.js";
 
-/** The state of the policy: in a line, and loudly where it is not what one would expect. */
+/** Shows the state of the policy in one line, and in a banner if it is not as expected. */
 export function showPolicy(policy, line, banners) {
   const facts = [
     element("span", {}, `${policy.rules} ${policy.rules === 1 ? "rule" : "rules"}`),
@@ -9,7 +9,7 @@ export function showPolicy(policy, line, banners) {
     element("span", {}, ...showText(policy.engine)),
     element("span", { class: "dim", title: policy.hash }, policy.hash.slice(0, 8)),
   ];
-  // Without a policy there is nothing to say of its rules, engine and hash.
+  // Without a policy there are no rules, engine or hash to show.
   line.replaceChildren(...(policy.hash === "" ? [element("span", { class: "observe" }, "no policy in force")] : facts));
   line.title = plainText(policy.directory);
   banners.replaceChildren(

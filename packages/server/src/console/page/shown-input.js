@@ -3,7 +3,7 @@ import { element } from "./element.js";
 import { size } from "./format.js";
 import { countMarks, showText } from "./shown-text.js";
 
-/** The exact input of a call: its members one by one, and on demand its JSON to the last character. */
+/** Shows the exact input of a call: its members one by one, and on demand its complete JSON. */
 export function showInput(approvalId, input, onSeen) {
   return element(
     "div",

@@ -1,6 +1,6 @@
 import { element } from "./element.js";
 
-/** Names of code points that are used to deceive. */
+/** Names of code points that are used to deceive readers. */
 const NAMES = new Map([
   ["U+0000", "null"],
   ["U+0007", "bell"],
@@ -30,19 +30,19 @@ const NAMES = new Map([
   ["U+FEFF", "byte order mark"],
 ]);
 
-/** A text of the kernel's as nodes: what was marked stands out, with its code point. */
+/** Converts a text from the kernel to nodes: marked characters stand out, with their code point. */
 export function showText(shown) {
   if (typeof shown === "string") return [element("bdi", {}, shown)];
   return [element("bdi", {}, ...shown.flatMap((part) => (typeof part === "string" ? [part] : showMark(part))))];
 }
 
-/** The same as one plain string with the marks spelled out, for filters and screen readers. */
+/** Converts it to one plain string with the marks spelled out, for filters and screen readers. */
 export function plainText(shown) {
   if (typeof shown === "string") return shown;
   return shown.map((part) => (typeof part === "string" ? part : `[${codeOf(part)}]`)).join("");
 }
 
-/** How many characters of each kind are marked. */
+/** Counts the marked characters of each kind. */
 export function countMarks(shown) {
   const counts = { hidden: 0, blank: 0, lookalike: 0 };
   if (typeof shown === "string") return counts;
@@ -54,7 +54,7 @@ function showMark(mark) {
   const title = `${codeOf(mark)} ${NAMES.get(mark.codePoint) ?? mark.kind}`;
   const seen = mark.kind === "lookalike" ? [mark.character.repeat(Math.min(mark.count, 3))] : [];
   const made = element("mark", { class: mark.kind, title }, ...seen, element("span", { class: "code" }, codeOf(mark)));
-  // Lines that were counted instead of shown still end the line they stand in.
+  // Lines that were counted instead of shown still end with a line break.
   return mark.character === "\n" ? [made, "\n"] : [made];
 }
 

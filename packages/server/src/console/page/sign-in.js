@@ -3,7 +3,7 @@ import { ask, keepKey } from "./connection.js";
 const form = document.getElementById("form");
 const problem = document.getElementById("problem");
 const code = new URLSearchParams(location.search).get("code") ?? "";
-// The link works once: it has no business in the address bar or the history.
+// Removes the one-time code from the address bar and the history.
 history.replaceState(null, "", "/console/sign-in");
 form.hidden = code === "";
 document.getElementById("no-code").hidden = code !== "";

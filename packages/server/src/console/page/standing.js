@@ -3,7 +3,7 @@ import { element } from "./element.js";
 import { dayAndTime, shortSession } from "./format.js";
 import { plainText, showText } from "./shown-text.js";
 
-/** Answers that hold for longer than one call. */
+/** Creates the list of standing approvals. */
 export function createStanding({ list, empty, count }) {
   return {
     show(standing) {

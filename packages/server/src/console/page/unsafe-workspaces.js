@@ -1,7 +1,7 @@
 import { element } from "./element.js";
 import { showText } from "./shown-text.js";
 
-/** Workspaces whose protected paths could not be put back: a person has to look. */
+/** Shows workspaces whose protected paths could not be restored, so that a user has to check them. */
 export function showUnsafe(unsafe, alerts) {
   alerts.replaceChildren(
     ...unsafe.map(({ workspace, problem }) =>

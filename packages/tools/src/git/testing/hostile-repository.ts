@@ -27,7 +27,7 @@ export interface GitRun {
 }
 
 export interface HostileOptions {
-  /** Whom everything belongs to and who runs git here, if this process is root. */
+  /** User that owns the files and runs git, if this process is root. */
   readonly owner?: number;
 }
 
@@ -36,16 +36,16 @@ interface Guard extends GitPrefix {
 }
 
 /**
- * A repository in a directory of its own, with a program that leaves a mark when it is run. The mark goes through a
- * pipe, which can be written even where nothing else can: on a file system that is mounted read-only.
+ * A repository in its own directory, with a program that leaves a mark when it runs. The mark goes through a named
+ * pipe, which can be written even where the file system is mounted read-only.
  */
 export class HostileRepository {
   readonly root = mkdtempSync(join(tmpdir(), "narthex-git-"));
   readonly directory = join(this.root, "work");
   readonly bin = join(this.root, "bin");
-  /** Leaves a mark and passes its input on. */
+  /** Program that leaves a mark and copies its input to its output. */
   readonly trap = join(this.bin, "trap-program");
-  /** The same for those that git talks to: it leaves at once. */
+  /** Program for commands that git talks to: it leaves a mark and exits at once. */
   readonly mute = join(this.bin, "mute-program");
   readonly #mark = join(this.root, "mark");
   readonly #marks: number;
@@ -53,7 +53,7 @@ export class HostileRepository {
 
   constructor({ owner }: HostileOptions = {}) {
     this.#owner = process.getuid?.() === 0 ? owner : undefined;
-    // Somebody else must be able to go through it.
+    // Another user must be able to enter it.
     chmodSync(this.root, 0o755);
     if (spawnSync("mkfifo", [this.#mark]).status !== 0) throw new Error("there is no `mkfifo` here");
     this.#marks = openSync(this.#mark, constants.O_RDWR | constants.O_NONBLOCK);
@@ -66,7 +66,7 @@ export class HostileRepository {
     cpSync(first, this.directory, { recursive: true });
   }
 
-  /** A program that leaves the mark and passes its input on, as a filter would. */
+  /** Creates a program that leaves the mark and copies its input, as a filter would. */
   program(path: string): void {
     writeFileSync(path, `#!/bin/sh\necho >> '${this.#mark}'\n[ -t 0 ] || cat\n`, { mode: 0o755 });
   }
@@ -84,32 +84,35 @@ export class HostileRepository {
     appendFileSync(join(this.directory, ".git/config"), `[${header}]\n\t${key.slice(dot + 1)} = ${value}\n`);
   }
 
-  /** Git as anyone would run it here; throws if it fails. */
+  /** Runs git without any guard; throws if it fails. */
   git(...args: string[]): string {
     const { status, stdout, stderr } = this.plain(args);
     if (status !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
     return stdout;
   }
 
-  /** Without any guard. */
+  /** Runs git without any guard. */
   plain(args: readonly string[], input = ""): GitRun {
     return this.#run(["git", ...args], { ...this.#environment(), GIT_CONFIG_GLOBAL: "/dev/null" }, input);
   }
 
-  /** Many, one after the other, and what each said that is no result: a shell starts them sooner than this process. */
+  /**
+   * Runs many commands in order and returns the standard error of each. One shell starts them faster than this process
+   * would.
+   */
   plainAll(commands: readonly (readonly string[])[]): string[] {
     const env = { ...this.#environment(), GIT_CONFIG_GLOBAL: "/dev/null" };
     return this.#runAll(commands.map((args) => ({ argv: ["git", ...args], env })));
   }
 
-  /** With the prefix of the operation and what is found in the configuration. */
+  /** Runs git with the prefix of the operation and the overrides for the configuration. */
   guarded(operation: GitOperationName, args: readonly string[], input = ""): GitRun {
     const { argv, environment, refusals } = this.#guard(operation);
     if (refusals.length > 0) return { status: null, stdout: "", stderr: refusals.join("\n") };
     return this.#run([...argv, ...args], environment, input);
   }
 
-  /** The same of many, with what the configuration holds before the first. */
+  /** The same for many commands, with the configuration as it is before the first. */
   guardedAll(commands: readonly (readonly [operation: GitOperationName, args: readonly string[]])[]): void {
     const guards = new Map<GitOperationName, Guard>();
     const runs = commands.map(([operation, args]) => {
@@ -132,7 +135,7 @@ export class HostileRepository {
     };
   }
 
-  /** On a terminal, without any guard: git shows nothing page by page elsewhere. */
+  /** Runs a command on a terminal, without any guard: only there git uses a pager. */
   terminal(command: readonly string[]): void {
     this.#onTerminal(command, { ...this.#environment(), GIT_CONFIG_GLOBAL: "/dev/null", TERM: "xterm" });
   }
@@ -146,7 +149,7 @@ export class HostileRepository {
     this.#run(["script", "-qec", quoted(command), "/dev/null"], env, "q\n");
   }
 
-  /** Whether the program was run since the last time this was asked. */
+  /** Whether the program has run since the last call of this method. */
   sprung(): boolean {
     let found = false;
     try {
@@ -157,7 +160,7 @@ export class HostileRepository {
     return found;
   }
 
-  /** Gives everything to the owner, also what was written since. */
+  /** Changes the owner of all files, including those written since. */
   own(): void {
     if (this.#owner === undefined) return;
     const { status } = spawnSync("chown", ["-R", "-h", `${this.#owner}:${this.#owner}`, this.root]);
@@ -204,7 +207,7 @@ function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
 }
 
-/** The repository that all others are copies of. */
+/** Template that all other repositories are copied from. */
 let first: string | undefined;
 
 function makeFirst(): string {

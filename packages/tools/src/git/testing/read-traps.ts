@@ -28,7 +28,8 @@ export const READ_TRAPS: readonly Trap[] = [
     driver(`filter.${name}.clean`, "STATUS", ["status"], {
       set: (repository) => {
         attribute(repository, "x");
-        // Attributes cannot name every driver that the configuration can; what counts is that the setting is overridden.
+        // Attributes cannot name every driver that the configuration can; what matters is that the setting is
+        // overridden.
         repository.config("filter.x.required", "false");
         repository.config(`filter.${name}.clean`, repository.trap);
         if (!/[ "\\]/.test(name)) attribute(repository, name);

@@ -1,6 +1,6 @@
 import { submodule, type Trap } from "./trap.ts";
 
-/** Traps in a repository inside the repository, for operations that look into it. */
+/** Traps in a submodule, for operations that look into it. */
 export const SUBMODULE_TRAPS: readonly Trap[] = (["COMMIT", "ADD", "STASH"] as const).map(
   (operation): Trap => ({
     key: "filter.NAME.clean of a submodule",
@@ -21,7 +21,7 @@ export const SUBMODULE_TRAPS: readonly Trap[] = (["COMMIT", "ADD", "STASH"] as c
     },
     again: (repository) => {
       repository.write("file.txt", `${repository.sprung()}${repository.git("rev-parse", "HEAD")}`);
-      // As long as before, so that git has to look into it.
+      // Same length as before, so that git has to compare the content.
       repository.write("sub/f.txt", "y\n");
     },
   }),

@@ -3,25 +3,25 @@ import { join } from "node:path";
 import type { GitOperationName } from "../git-operations.ts";
 import type { HostileRepository } from "./hostile-repository.ts";
 
-/** A way to make git run a program, which works on an unguarded git. */
+/** A way to make an unguarded git run a program. */
 export interface Trap {
   readonly key: string;
   readonly operation: GitOperationName;
-  /** What is run without a guard, and again with one: as the grammar makes it, and as it is. */
+  /** Arguments of the unguarded run, and of the guarded run: both as the grammar builds them and unchanged. */
   readonly args: readonly string[];
   readonly input?: string;
   readonly set: (repository: HostileRepository) => void;
-  /** Before each of the two runs. */
+  /** Called before each of the two runs. */
   readonly again?: (repository: HostileRepository) => void;
-  /** The guarded run is refused instead. */
+  /** The guarded run is refused. */
   readonly refused?: true;
-  /** The guarded run fails, because what it needs is switched off. */
+  /** The guarded run fails, because a feature that it needs is switched off. */
   readonly fails?: true;
 }
 
 const ATTRIBUTES = "*.txt filter=NAME diff=NAME merge=NAME\n";
 
-/** The next look at the file cannot be answered from the index. */
+/** Changes the file, so that git must read it instead of trusting the index. */
 export function dirty(repository: HostileRepository): void {
   repository.write("file.txt", "two\n");
 }
@@ -71,7 +71,7 @@ export function program(
   };
 }
 
-/** A commit whose signature only a program can check. */
+/** Creates a commit whose signature only a program can check. */
 export function signedCommit(repository: HostileRepository, kind: string): void {
   const tree = repository.git("rev-parse", "HEAD^{tree}").trim();
   const lines = [
@@ -90,7 +90,7 @@ export function signedCommit(repository: HostileRepository, kind: string): void 
   repository.git("update-ref", "refs/heads/main", stdout.trim());
 }
 
-/** A repository in the repository, with a configuration of its own. */
+/** Creates a repository inside the repository, with its own configuration. */
 export function submodule(repository: HostileRepository, key: string): void {
   repository.git("init", "-q", "sub");
   repository.git("-C", "sub", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x");
@@ -100,7 +100,7 @@ export function submodule(repository: HostileRepository, key: string): void {
   repository.git("-C", "sub", "config", key, repository.trap);
 }
 
-/** Two branches that changed the same line. */
+/** Creates two branches that changed the same line. */
 export function conflict(repository: HostileRepository): void {
   repository.git("checkout", "-q", "-b", "other");
   repository.write("file.txt", "other\n");
@@ -110,7 +110,7 @@ export function conflict(repository: HostileRepository): void {
   repository.git("commit", "-q", "-a", "-m", "main");
 }
 
-/** Something to fetch, from a path. */
+/** Creates a remote that can be fetched from a path. */
 export function remote(repository: HostileRepository, url = "../other"): void {
   repository.git("clone", "-q", "--bare", ".", "../other");
   repository.config("remote.origin.url", url);

@@ -4,7 +4,7 @@ import { attribute, conflict, dirty, driver, hook, program, remote, submodule, t
 
 const CREDENTIAL = "protocol=https\nhost=example.org\n\n";
 
-/** Operations that write, and those that would reach out. */
+/** Traps for operations that write, and for those that contact a remote. */
 export const WRITE_TRAPS: readonly Trap[] = [
   program("core.editor", "COMMIT", ["commit", "--allow-empty"], { fails: true }),
   program("sequence.editor", "REBASE", ["rebase", "-i", "--root"]),
@@ -173,7 +173,7 @@ export const WRITE_TRAPS: readonly Trap[] = [
       repository.config("rebase.instructionFormat", `%s%nexec ${repository.trap}`);
     },
     again: (repository) => repository.git("reset", "-q", "--hard", "start"),
-    // From a path: that transport is not allowed.
+    // It fetches from a path, and that transport is not allowed.
     fails: true,
   },
 ];

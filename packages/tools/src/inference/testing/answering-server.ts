@@ -19,17 +19,17 @@ export const STREAMS = {
 };
 
 export const LIMITS = { inference_tokens: 10_000, cost_units: 100_000 };
-/** The prompt has 30 bytes: ten tokens are set aside for it, and a hundred for the answer. */
+/** The prompt has 30 bytes: ten tokens are reserved for it, and a hundred for the response. */
 export const SET_ASIDE = { tokens: 110, cost: 20 + 1000 };
 export const LEFT_AFTER_ALL = { tokens: 10_000 - SET_ASIDE.tokens, cost: 100_000 - SET_ASIDE.cost };
 export const LEFT_AFTER_NOTHING = { tokens: 10_000, cost: 100_000 };
 
-/** A server of every format that says what it was last told to, and kernels that ask it. */
+/** A model server for every format that sends the configured reply, and kernels that call it. */
 export interface AnsweringServer extends AsyncDisposable {
   readonly server: ModelServer;
   reply: ModelReply;
   open(lease?: Parameters<typeof openInference>[1]): Promise<InferenceKernel>;
-  /** Asks once, where that must fail. */
+  /** Calls the tool once and returns its error. */
   failing(reply: ModelReply, input?: JsonObject): Promise<ToolError>;
 }
 

@@ -1,7 +1,10 @@
 import { KernelError } from "@narthex/contracts";
 import type { NetworkAccess, OutgoingRequest } from "@narthex/kernel";
 
-/** Requests straight to a server on this machine, where a kernel has its gate. Secrets are filled in as the gate does. */
+/**
+ * Network access that goes directly to a server on this machine instead of the kernel's gate. Inserts secrets as the
+ * gate does.
+ */
 export function fetchNetwork(secrets: Readonly<Record<string, string>>): NetworkAccess {
   return {
     async request(request) {

@@ -6,14 +6,14 @@ import { createInference } from "../inference.ts";
 import type { InferenceProvider } from "../inference-provider.ts";
 import { fetchNetwork } from "./fetch-network.ts";
 
-/** What nobody but a provider may see. */
+/** A secret that only the provider may see. */
 export const SECRET = "sk-very-secret-4711";
 
 const EVERY_MODEL: Capability = { kind: "inference", models: [{ provider: "*", model: "*" }] };
 
 export const FORMATS = ["openai", "anthropic", "gemini"] as const;
 
-/** A kernel with the tool, a session, and a prompt that is stored. */
+/** A kernel with the tool, a session, and a stored prompt. */
 export interface InferenceKernel extends TestKernel {
   readonly session: TestSession;
   put(text: string | Uint8Array): Promise<string>;
@@ -21,7 +21,10 @@ export interface InferenceKernel extends TestKernel {
   left(): Promise<{ readonly tokens: number | undefined; readonly cost: number | undefined }>;
 }
 
-/** One provider of each format, all at this server: a million tokens cost 2 units in, 10 out; of `cheap` nothing. */
+/**
+ * One provider per format, all at this server. One million input tokens cost 2 million units, output tokens 10 million;
+ * the model `cheap` is free.
+ */
 export function providersAt({ url }: Pick<ModelServer, "url">): InferenceProvider[] {
   const free = { model: "cheap", inputPricePerMillion: 0, outputPricePerMillion: 0 };
   const defaultPrice = { inputPricePerMillion: 2_000_000, outputPricePerMillion: 10_000_000 };
@@ -35,7 +38,7 @@ export function providersAt({ url }: Pick<ModelServer, "url">): InferenceProvide
   }));
 }
 
-/** With the network that the host would give, straight to the server. */
+/** The tool with network access as the host would provide it, but directly to the server. */
 export function toolAt(providers: readonly InferenceProvider[], network?: NetworkAccess): Tool {
   const tool = createInference(providers);
   const access = network ?? fetchNetwork({ "model-key": SECRET });
@@ -45,7 +48,7 @@ export function toolAt(providers: readonly InferenceProvider[], network?: Networ
   };
 }
 
-/** A context's ports are on its prototype, and bound to it. */
+/** A proxy, because a context's ports are bound getters on its prototype. */
 function withNetwork(context: ToolContext, network: NetworkAccess): ToolContext {
   return new Proxy(context, {
     get: (target, name) => (name === "network" ? network : (Reflect.get(target, name, target) as unknown)),

@@ -1,9 +1,9 @@
-/** A command, the start of the reason for which it is not literal, and the programs that are made out. */
+/** A command, the beginning of the reason why it is not literal, and the programs that are recognized. */
 export type Evasion = readonly [command: string, reason: string, programs: string];
 
-/** None of these may ever be taken for a plain list of plain programs. Programs are written with `;` between them. */
+/** None of these may ever count as a plain list of plain programs. Programs are separated by `;`. */
 export const EVASIONS: readonly Evasion[] = [
-  // Read in two ways by shells.
+  // Read differently by different shells.
   ["make &>log rm", "&> is read in two ways", "make rm"],
   ["make &>>log rm", "&> is read in two ways", "make rm"],
   // Expansions.

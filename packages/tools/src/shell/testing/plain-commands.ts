@@ -1,4 +1,7 @@
-/** A literal command and its programs; `!` marks one that takes code, `+` one that writes where it mostly reads. */
+/**
+ * A literal command and its programs. `!` marks a program that takes code, `+` one that writes although it usually
+ * reads.
+ */
 export type PlainCommand = readonly [command: string, programs: string];
 
 export const PLAIN_COMMANDS: readonly PlainCommand[] = [
@@ -108,7 +111,7 @@ export const PLAIN_COMMANDS: readonly PlainCommand[] = [
   ["npx -y tsc --outDir x", "npx -y tsc --outDir x; tsc --outDir x!"],
   ["pnpm run build", "pnpm run build"],
   ["npm run test-evil", "npm run test-evil"],
-  // Written by an operand, by a joined letter, by a shorter name.
+  // Written by an operand, by a joined letter, by an abbreviated name.
   ["uniq in", "uniq in"],
   ["uniq -c -f 1 in", "uniq -c -f 1 in"],
   ["uniq in out", "uniq in out+"],
@@ -142,7 +145,7 @@ export const PLAIN_COMMANDS: readonly PlainCommand[] = [
   ["ruff format . -- --check", "ruff format . -- --check!+"],
   ["ruff check --fix", "ruff check --fix!+"],
   ["git ls-files -o", "git ls-files -o"],
-  // Only options that are known, by their whole names.
+  // Only known options, by their full names.
   ["git grep -in x", "git grep -in x"],
   ["git grep -inO./x y", "git grep -inO./x y!"],
   ["git grep --op=./x y", "git grep --op=./x y!"],

@@ -3,7 +3,7 @@ import { readPages, unexpectedResponse } from "./found-pages.ts";
 import { plainSnippet } from "./plain-snippet.ts";
 import type { SearchEngine, WebSearchProvider } from "./search-provider.ts";
 
-/** The Brave Search API. It cannot be asked without a key. */
+/** The Brave Search API. It requires a key. */
 export function createBrave({ name, baseUrl }: WebSearchProvider, key: string): SearchEngine {
   return {
     request({ query, maxResults }) {
@@ -24,7 +24,7 @@ export function createBrave({ name, baseUrl }: WebSearchProvider, key: string): 
     read(answer) {
       if (!isJsonObject(answer)) throw unexpectedResponse(name);
       const { web, type } = answer;
-      // What found nothing has no list at all.
+      // A search without results has no list at all.
       if (web === undefined && type === "search") return [];
       const pages = readPages(isJsonObject(web) ? web["results"] : undefined, name, ({ title, url, description }) => ({
         title,

@@ -2,16 +2,16 @@ import { isJsonObject, type JsonObject, type JsonValue, KernelError } from "@nar
 import { readWebAddress } from "../web-address.ts";
 import type { FoundPage } from "./search-provider.ts";
 
-/** A type and not an interface: only those are JSON. */
+/** A type and not an interface: only types are assignable to JSON. */
 export type SearchResult = { title: string; url: string; snippet: string };
 
 const MAX_TITLE = 300;
 const MAX_SNIPPET = 1000;
 const MAX_URL = 2048;
-/** Nothing behind this can come to be shown. */
+/** Limit before cleaning a text; text beyond it is never shown. */
 const MAX_READ = 10_000;
 
-/** Reads the entries of a provider's list; what has no address is none. */
+/** Parses the entries of a provider's list; skips entries without a URL. */
 export function readPages(
   list: JsonValue | undefined,
   provider: string,
@@ -33,7 +33,7 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value.slice(0, MAX_READ) : "";
 }
 
-/** What callers get of it: pages of the web only, within bounds. */
+/** The pages that callers get: only http and https URLs, within limits. */
 export function toSearchResults(pages: readonly FoundPage[], maxResults: number): SearchResult[] {
   const shown: SearchResult[] = [];
   for (const { title, url, snippet } of pages) {

@@ -15,7 +15,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 ]);
 const HIGHEST_CODE = 0x10ffff;
 
-/** A snippet of HTML as plain text. Tags go first: what was escaped was meant as text, and is never a tag. */
+/** Converts an HTML snippet to plain text. Tags are removed first: escaped characters are text and never form a tag. */
 export function plainSnippet(html: string): string {
   return html
     .replaceAll(/<\/?[a-z][^<>]*>/gi, "")

@@ -1,14 +1,14 @@
 import type { JsonValue } from "@narthex/contracts";
 import type { OutgoingRequest } from "@narthex/kernel";
 
-/** A search engine as it is configured. */
+/** A configured search engine. */
 export interface WebSearchProvider {
-  /** What callers name it by. */
+  /** The name that callers use. */
   readonly name: string;
   readonly kind: "searxng" | "brave";
-  /** Without the path of the search itself: `https://api.search.brave.com`. */
+  /** Without the path of the search endpoint: `https://api.search.brave.com`. */
   readonly baseUrl: string;
-  /** The name of the secret that is its key. */
+  /** Name of the secret with the API key. */
   readonly key?: string;
 }
 
@@ -17,14 +17,14 @@ export interface SearchQuery {
   readonly maxResults: number;
 }
 
-/** What every provider knows: how it is asked, and what its answers mean. */
+/** The API of one provider: how to build a request, and how to parse a response. */
 export interface SearchEngine {
   request(query: SearchQuery): OutgoingRequest;
-  /** What it found, best first, as it says it. Throws UPSTREAM_ERROR for what is none of its answers. */
+  /** The found pages, best first, unfiltered. Throws UPSTREAM_ERROR for an unexpected response. */
   read(answer: JsonValue): readonly FoundPage[];
 }
 
-/** Untrusted text of strangers. */
+/** A page as the provider describes it; its text is untrusted. */
 export interface FoundPage {
   readonly title: string;
   readonly url: string;

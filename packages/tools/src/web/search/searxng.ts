@@ -2,7 +2,7 @@ import { isJsonObject, KernelError } from "@narthex/contracts";
 import { readPages, unexpectedResponse } from "./found-pages.ts";
 import type { SearchEngine, WebSearchProvider } from "./search-provider.ts";
 
-/** A SearXNG instance. It must have `json` among its formats; a key is for one behind a proxy that asks for it. */
+/** A SearXNG instance. Its `formats` must include `json`; a key is for an instance behind a proxy that requires one. */
 export function createSearxng({ name, baseUrl, key }: WebSearchProvider): SearchEngine {
   return {
     request({ query }) {
@@ -16,7 +16,7 @@ export function createSearxng({ name, baseUrl, key }: WebSearchProvider): Search
       if (!isJsonObject(answer)) throw unexpectedResponse(name);
       const pages = readPages(answer["results"], name, ({ title, url, content }) => ({ title, url, snippet: content }));
       const { unresponsive_engines: silent } = answer;
-      // It answers 200 when every engine behind it has turned it away.
+      // It responds with 200 even when every engine behind it has refused the query.
       if (pages.length === 0 && Array.isArray(silent) && silent.length > 0) {
         throw new KernelError(
           "UPSTREAM_ERROR",

@@ -13,7 +13,7 @@ const MB = 1024 * 1024;
 const MAX_RESPONSE_BYTES = 4 * MB;
 const MAX_RESULTS = 20;
 const DEFAULT_RESULTS = 10;
-/** The most that Brave takes; nobody needs more. */
+/** Brave's limit, which is also sufficient for other providers. */
 const MAX_QUERY = 400;
 
 interface ReadyProvider {
@@ -22,7 +22,7 @@ interface ReadyProvider {
   readonly engine: SearchEngine;
 }
 
-/** Searches by the providers that are configured; the first is asked unless another is named. */
+/** Creates the tool that searches with the configured providers; the first is the default. */
 export function createWebSearch(providers: readonly WebSearchProvider[]): Tool {
   const ready = new Map(providers.map((provider) => [provider.name, readProvider(provider)]));
   const [first] = ready.values();
@@ -68,7 +68,7 @@ export function createWebSearch(providers: readonly WebSearchProvider[]): Tool {
     async run({ query, provider, max_results: maxResults = DEFAULT_RESULTS }, { network, nowMs }) {
       const { name, engine } = chosen(provider);
       const request = engine.request({ query: query.toWellFormed(), maxResults });
-      // What was decided about is this host: a redirect is an answer like any other that is not 2xx.
+      // The policy decision is about this host, so a redirect is treated like any other status outside 2xx.
       const answer = await network.request({ ...request, redirect: "return", maxBodyBytes: MAX_RESPONSE_BYTES });
       const refused = statusError(answer, nowMs());
       if (refused !== undefined) throw refused;
@@ -90,13 +90,13 @@ function readProvider(provider: WebSearchProvider): ReadyProvider {
   return { name, address, engine: createBrave(base, key) };
 }
 
-/** Leniently: a number that is too large for us somewhere in it is no reason to find nothing. */
+/** Lenient: an out-of-range number somewhere in the response should not make the search fail. */
 function readJson(bytes: Uint8Array, provider: string): JsonValue {
   const text = utf8Text(bytes);
   try {
     if (text !== undefined) return JSON.parse(text) as JsonValue;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw unexpectedResponse(provider);
 }

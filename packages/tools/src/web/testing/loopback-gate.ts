@@ -3,8 +3,8 @@ import { KernelError } from "@narthex/contracts";
 import type { EgressGate, EgressGrant, IncomingResponse, OutgoingRequest } from "@narthex/kernel";
 
 /**
- * Requests straight to servers of this machine, where a kernel has its gate: under the pass, with secrets filled in and
- * redirects followed, and without anything that makes a gate one.
+ * A gate that sends requests directly to servers on this machine. It checks the grant, inserts secrets and follows
+ * redirects, but has none of a real gate's protection.
  */
 export function createLoopbackGate(secrets: Readonly<Record<string, string>> = {}): EgressGate {
   return {

@@ -3,7 +3,7 @@ import type { Capability, PageReader, Tool } from "@narthex/kernel";
 import { createTestKernel } from "@narthex/testkit";
 import { createLoopbackGate } from "./loopback-gate.ts";
 
-/** Servers of this machine, and nothing else. */
+/** Servers on this machine only. */
 const HOSTS = [{ host: "127.0.0.1" }];
 const BOTH: readonly Capability[] = [
   { kind: "net_read", hosts: HOSTS },
@@ -17,7 +17,7 @@ export interface WebSessionOptions {
   readonly capabilities?: readonly Capability[];
 }
 
-/** How a call ended, in short. */
+/** Summary of a call's outcome. */
 export interface WebEnd {
   readonly value: JsonObject;
   readonly list: readonly JsonValue[];
@@ -28,7 +28,7 @@ export interface WebEnd {
   readonly labels: readonly string[];
 }
 
-/** A session of a kernel that may ask servers of this machine. */
+/** Opens a kernel session that may contact servers on this machine. */
 export async function openWebSession(options: WebSessionOptions) {
   const { tools, secrets = {}, pages, capabilities = BOTH } = options;
   const { kernel, open } = await createTestKernel({ tools, egress: createLoopbackGate(secrets), pages });

@@ -1,7 +1,7 @@
 import type { LedgerRow } from "../../ledger-source.ts";
 import type { LedgerBuilder } from "../ledger-builder.ts";
 
-/** One thing somebody could do to a stored ledger. */
+/** A manipulation of a stored ledger. */
 export type LedgerEdit =
   | {
       readonly edit: "flip";
@@ -38,7 +38,7 @@ export function applyEdit(ledger: LedgerBuilder, edit: LedgerEdit): LedgerBuilde
   return ledger;
 }
 
-/** The bit's number counts from the lowest bit of the first byte, around the end. */
+/** Flips one bit. The bit's number counts from the lowest bit of the first byte and wraps around at the end. */
 export function flip(bytes: Uint8Array, bit: number): Uint8Array {
   const flipped = bytes.slice();
   const at = Math.floor(bit / 8) % bytes.length;

@@ -18,7 +18,7 @@ const EDITS: readonly LedgerEdit[] = [
   { edit: "drop_file" },
 ];
 
-/** A small ledger, what verify says of it, and what it says once somebody has been at it. */
+/** A small ledger with its verification report, and the reports after various manipulations. */
 export async function chainVectors(): Promise<ReadonlyMap<string, unknown>> {
   const ledger = sampleLedger();
   const broken = await Promise.all(
@@ -39,7 +39,7 @@ export async function chainVectors(): Promise<ReadonlyMap<string, unknown>> {
 }
 
 function reportVector(report: VerifyReport): unknown {
-  // As it was frozen: before proofs and signatures were looked at.
+  // The report in its frozen form: without proofs and signatures, which were added later.
   const { log: _log, proofs: _proofs, areas: _areas, ...frozen } = report;
   return { ...frozen, headHash: toHex(report.headHash) };
 }

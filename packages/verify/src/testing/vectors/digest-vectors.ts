@@ -11,7 +11,7 @@ const REQUESTS = [
   { tool_name: "größe", tool_version: "1.0.0-β", input: '{"a":[1,2,3]}' },
 ];
 
-/** One of every hash there is, with what went into it. */
+/** One example of every kind of hash, with its input. */
 export function digestVectors(): unknown {
   return {
     content: [new Uint8Array(0), utf8("narthex"), COUNTING, new Uint8Array(3000).fill(7)].map((bytes) => ({

@@ -59,7 +59,7 @@ const REQUESTS: readonly { readonly name: string; readonly fields: VectorFields 
   { name: "cancel", fields: { ...HEAD, cancel: { request_id: "req-0" } } },
 ];
 
-/** Taken, and read as the canonical one. */
+/** Accepted, and decoded like the canonical form. */
 const OTHER_SPELLINGS: readonly { readonly name: string; readonly hex: string; readonly canonical: string }[] = [
   { name: "fields in another order", hex: "52030a01611201740a0172", canonical: "0a017212017452030a0161" },
   {
@@ -86,7 +86,7 @@ const REFUSED: readonly { readonly name: string; readonly hex: string }[] = [
   { name: "a bool of 2", hex: "5a021802" },
 ];
 
-/** Requests as fields and as bytes; bytes that mean the same; bytes that are refused, and why. */
+/** Requests as fields and as bytes; bytes with the same meaning; bytes that are refused, and why. */
 export function encodingVectors(): unknown {
   return {
     requests: REQUESTS.map(({ name, fields }) => ({

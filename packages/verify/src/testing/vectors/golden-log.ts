@@ -4,13 +4,16 @@ import { parseCheckpoint } from "../../merkle/checkpoint.ts";
 import { parseVerifierKey } from "../../merkle/verifier-key.ts";
 import { verifyLedger } from "../../verify-ledger.ts";
 
-/** A whole log in one file: what a home holds of it, and what somebody kept elsewhere. Bytes are in hex. */
+/**
+ * A whole ledger with its Merkle tree in one file: the files of its home, and the externally kept data. Bytes are in
+ * hex.
+ */
 export interface GoldenLog {
   readonly rows: readonly GoldenRow[];
   /** Content files by their hash. */
   readonly files: { readonly [digest: string]: string };
   readonly checkpoint: string;
-  /** By level, number and how many hashes. */
+  /** By level, number and count of hashes. */
   readonly tiles: { readonly [place: string]: string };
   readonly trusted_key: string;
   readonly kept_checkpoint: string;
@@ -29,7 +32,7 @@ export function goldenRow({ index, chain, sequence, hash, record, content }: Led
   return { index, chain, sequence, hash: toHex(hash), record: toHex(record), content: toHex(content) };
 }
 
-/** What verify says of it, for whoever trusts its key and kept its checkpoint. */
+/** The verification report for a verifier that trusts its key and has kept its checkpoint. */
 export async function goldenReport(log: GoldenLog): Promise<unknown> {
   const trustedKey = parseVerifierKey(log.trusted_key);
   const kept = parseCheckpoint(log.kept_checkpoint);

@@ -53,7 +53,7 @@ const REFUSED: readonly { readonly name: string; readonly text: string }[] = [
   { name: "nesting of 129", text: `${"[".repeat(129)}${"]".repeat(129)}` },
 ];
 
-/** Texts and the canonical text and content hash of their values. */
+/** Texts with the canonical text and content hash of their values. */
 export function canonicalJsonVectors(): unknown {
   return TEXTS.map((text) => {
     const canonical = canonicalJson(parseJson(text));
@@ -61,7 +61,7 @@ export function canonicalJsonVectors(): unknown {
   });
 }
 
-/** Texts that are refused, and the rule they break. */
+/** Texts that are refused, and the rule that they break. */
 export function refusedJsonVectors(): unknown {
   return REFUSED.map(({ name, text }) => ({ name, text, rule: ruleOf(text) }));
 }

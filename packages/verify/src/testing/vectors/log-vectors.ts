@@ -9,8 +9,8 @@ const MADE = "1/made.json";
 const REPORT = "-report.json";
 
 /**
- * Logs of every format there ever was, each with the report on it. One is made here, step by step; the others were written by
- * kernels of their time, cannot be made again, and stay as they are.
+ * Ledgers of every format version, each with its report. One is generated here, step by step; the others were written
+ * by kernels of their time, cannot be regenerated, and stay unchanged.
  */
 export async function logVectors(): Promise<ReadonlyMap<string, unknown>> {
   const vectors = new Map<string, unknown>();
@@ -28,7 +28,7 @@ export async function logVectors(): Promise<ReadonlyMap<string, unknown>> {
   return vectors;
 }
 
-/** Calls, a checkpoint, a hand-over to another key, and one more checkpoint. */
+/** Calls, a checkpoint, a handover to another key, and a second checkpoint. */
 function madeLog(): GoldenLog {
   const ledger = sampleLedger("golden");
   const log = new SignedTree(ledger);

@@ -5,7 +5,7 @@ import { logVectors } from "./log-vectors.ts";
 import { canonicalJsonVectors, refusedJsonVectors } from "./json-vectors.ts";
 import { sessionVectors } from "./session-vectors.ts";
 
-/** Every vector file by its name below vectors/, as its text. */
+/** The text of every vector file, by its name below vectors/. */
 export async function makeVectors(): Promise<ReadonlyMap<string, string>> {
   const vectors = new Map<string, unknown>([
     ["encoding/requests.json", encodingVectors()],

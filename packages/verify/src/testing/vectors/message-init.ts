@@ -1,11 +1,13 @@
 import { fromHex } from "@narthex/contracts";
 import type { FieldDescription, MessageDescription } from "../../wire/message-layout.ts";
 
-/** A message as a vector shows it: original field names, bytes as `{"hex": ...}`, integers beyond 2^53 as text. */
+/**
+ * A message in the form used in vectors: original field names, bytes as `{"hex": ...}`, integers beyond 2^53 as text.
+ */
 export type VectorFields = { readonly [name: string]: VectorValue };
 type VectorValue = string | number | boolean | VectorFields | readonly VectorValue[];
 
-/** Descriptors also have the name in the proto file. */
+/** Descriptors also have the name from the proto file. */
 interface NamedField extends FieldDescription {
   readonly name: string;
 }
@@ -13,7 +15,7 @@ interface NamedField extends FieldDescription {
 const BYTES = 12;
 const UINT64 = 4;
 
-/** What `create` takes to make the message. */
+/** Converts the fields to the form that `create` takes. */
 export function messageInit(description: MessageDescription, fields: VectorFields): Record<string, unknown> {
   const init: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {

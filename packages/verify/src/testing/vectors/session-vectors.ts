@@ -15,7 +15,7 @@ function call(toolName: string, input: string, result: string): SessionCallIdent
   };
 }
 
-/** One call alone, three at once, one that was refused, one that failed, and a request that named no tool. */
+/** A single call, three at once, a denied call, a failed call, and a request that named no tool. */
 const SETS: readonly (readonly SessionCallIdentity[])[] = [
   [call("echo", "{}", "{}")],
   [call("hash", '{"data":"a"}', '"1"'), call("hash", '{"data":"b"}', '"2"'), call("hash", '{"data":"b"}', '"2"')],
@@ -33,7 +33,7 @@ const SETS: readonly (readonly SessionCallIdentity[])[] = [
   ],
 ];
 
-/** The content digest of a session, with what went into it. */
+/** The content digest of a session, with its input. */
 export function sessionVectors(): unknown {
   const session = digestSession();
   for (const set of SETS) session.add(set.map(digestCall));

@@ -1,13 +1,13 @@
 import type { ProgramExit, SandboxedPrograms, SandboxProfile, RunningProgram } from "../../../sandboxed-programs.ts";
 
-/** What a program does instead of running: prints, and ends or waits to be killed. */
+/** What a scripted program does instead of running: prints, and ends or waits to be killed. */
 export interface Script {
   readonly stdout?: readonly string[];
   readonly stderr?: readonly string[];
   readonly end?: Partial<ProgramExit>;
-  /** Goes on until it is killed. */
+  /** Continues until it is killed. */
   readonly isEndless?: boolean;
-  /** What is seen of its time on the processor, look by look; it ends as soon as that is too much. */
+  /** Successive measurements of its CPU time; it ends at the first that is too much. */
   readonly looks?: readonly number[];
 }
 
@@ -19,7 +19,7 @@ export interface ScriptedPrograms extends SandboxedPrograms {
 
 const END: ProgramExit = { exitCode: 0, exceeded: undefined, peakMemoryBytes: 0, cpuMs: 0, putBack: [] };
 
-/** A driver of the port that runs nothing, to see what the kernel makes of what programs do. */
+/** Creates a driver that runs nothing, to test how the kernel handles what programs do. */
 export function scriptPrograms(script: Script): ScriptedPrograms {
   const driver: ScriptedPrograms = {
     places: [],

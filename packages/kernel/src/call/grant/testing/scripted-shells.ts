@@ -2,13 +2,16 @@ import type { SandboxProfile } from "../../../sandboxed-programs.ts";
 import type { SessionShells, ShellJob } from "../../../session-shells.ts";
 
 export interface ScriptedShells extends SessionShells {
-  /** Of the jobs that were started. */
+  /** Sandbox profiles of the jobs that were started. */
   readonly places: SandboxProfile[];
-  /** Resolves once everyone who waited for it has heard. */
+  /** Ends a job; resolves once all waiters have been notified. */
   endJob(index: number, cpuMs: number): Promise<void>;
 }
 
-/** Shells whose jobs do nothing and go on until they are told to end. With their session they have used `endsWithMs`. */
+/**
+ * Creates shells whose jobs do nothing and continue until they are ended. Jobs that end with their session have used
+ * `endsWithMs` of CPU time.
+ */
 export function scriptShells(endsWithMs = 0): ScriptedShells {
   const endings: ((end: { readonly cpuMs: number }) => void)[] = [];
   const places: SandboxProfile[] = [];

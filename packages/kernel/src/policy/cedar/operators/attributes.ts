@@ -4,12 +4,12 @@ import { expectPlain } from "../expect-plain.ts";
 import type { Expression } from "../expression.ts";
 import type { EvaluatedRequest } from "../evaluated-request.ts";
 
-/** `.` and `[]`: of a record, or of an entity of the request. */
+/** `.` and `[]`, on a record or an entity of the request. */
 export function attribute({ evaluate }: Expression, name: string): Expression {
   return { evaluate: (frame) => readAttribute(evaluate(frame), name, frame) };
 }
 
-/** `context.name`, which most rules ask for: the context is a record, so nothing has to be found out first. */
+/** `context.name`, the most common access. The context is always a record, so no type check is needed. */
 export function contextAttribute(name: string): Expression {
   return {
     evaluate({ context }) {
@@ -38,7 +38,7 @@ export function hasAttribute({ evaluate }: Expression, path: readonly string[]):
   };
 }
 
-/** A request says nothing about tags, so that no entity has one. */
+/** `hasTag`. Requests carry no tags, so no entity has one. */
 export function hasTag(left: Expression, right: Expression): Expression {
   return {
     evaluate(frame) {

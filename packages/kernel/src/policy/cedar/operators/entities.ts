@@ -3,7 +3,7 @@ import { typeError } from "../evaluation-error.ts";
 import type { Expression } from "../expression.ts";
 import type { EvaluatedRequest } from "../evaluated-request.ts";
 
-/** `in`: an entity or any of a set of them. */
+/** `in`, with an entity or a set of entities on the right. */
 export function isIn({ evaluate: first }: Expression, { evaluate: second, constant }: Expression): Expression {
   if (constant instanceof EntityValue) return { evaluate: (frame) => frame.isIn(expectEntity(first(frame)), constant) };
   return {
@@ -15,7 +15,7 @@ export function isIn({ evaluate: first }: Expression, { evaluate: second, consta
   };
 }
 
-/** `is`, and `is T in`, which looks at the group only if the type fits. */
+/** `is`, and `is T in`, which evaluates the group only if the type matches. */
 export function isOfType({ evaluate }: Expression, type: string, group: Expression | undefined): Expression {
   if (group === undefined) return { evaluate: (frame) => expectEntity(evaluate(frame)).type === type };
   const { evaluate: evaluateGroup } = group;
@@ -31,7 +31,7 @@ function isWithin(entity: EntityValue, groups: CedarValue, request: EvaluatedReq
   if (groups instanceof EntityValue) return request.isIn(entity, groups);
   if (typeof groups !== "object" || !isSet(groups)) throw typeError("set or entity", groups);
   let isFound = false;
-  // All of them, also after one was found: what is no entity is an error wherever it stands.
+  // Checks all members even after a match: a member that is not an entity is an error at any position.
   for (const group of groups) isFound = request.isIn(entity, expectEntity(group)) || isFound;
   return isFound;
 }

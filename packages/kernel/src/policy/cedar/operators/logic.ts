@@ -2,12 +2,12 @@ import type { CedarValue } from "../cedar-value.ts";
 import { typeError } from "../evaluation-error.ts";
 import type { Expression } from "../expression.ts";
 
-/** `&&`: the first that is false ends it; what comes after is not evaluated. */
+/** `&&`: stops at the first operand that is false. */
 export function allOf(operands: readonly Expression[]): Expression {
   return untilFirst(operands, false);
 }
 
-/** `||`: the first that is true ends it. */
+/** `||`: stops at the first operand that is true. */
 export function anyOf(operands: readonly Expression[]): Expression {
   return untilFirst(operands, true);
 }
@@ -16,7 +16,7 @@ function untilFirst(operands: readonly Expression[], end: boolean): Expression {
   const evaluates = operands.map(({ evaluate }) => evaluate);
   const [first, second, third] = evaluates;
   if (first !== undefined && second !== undefined && third === undefined) {
-    // The common case, without a loop.
+    // The common case of two operands, without a loop.
     return { evaluate: (frame) => (expectBoolean(first(frame)) === end ? end : expectBoolean(second(frame))) };
   }
   return {

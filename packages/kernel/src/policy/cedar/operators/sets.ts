@@ -3,7 +3,7 @@ import { contains, containsAll, containsAny, memberTest } from "../equal-values.
 import { typeError } from "../evaluation-error.ts";
 import { constantOf, type Expression } from "../expression.ts";
 
-/** A literal set is asked again and again, so it is prepared as for many questions. */
+/** Number of lookups to expect for a literal set: large, so that it is indexed. */
 const MANY = 1000;
 
 export function setOf(elements: readonly Expression[]): Expression {

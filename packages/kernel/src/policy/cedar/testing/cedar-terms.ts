@@ -4,7 +4,7 @@ import type { ActionGroups } from "../action-groups.ts";
 import type { CedarDecision, CedarEntity, CedarPolicy, CedarRequest } from "../cedar.ts";
 import { compileCedar } from "../compile-cedar.ts";
 
-/** Short ways to write Cedar's JSON form. */
+/** Shorthands for Cedar's JSON form. */
 export const value = (literal: JsonValue): JsonObject => ({ Value: literal });
 export const entity = (type: string, id: string): JsonObject => ({ Value: { __entity: { type, id } } });
 export const variable = (name: string): JsonObject => ({ Var: name });
